@@ -1,0 +1,1 @@
+"""What touches the world: claims, model calls, commits, rows. Run by `worker`."""

@@ -1,0 +1,338 @@
+"""Moves, events and revisions: the one place where they are written.
+
+Imported by the API too, so it has no side effects and reaches nothing but the connection it is
+given. Lock order everywhere: document, run, step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from deploy.database import Connection, new_id
+from workflows.transitions import MOVED_BY_EVENT
+from workflows.vocabulary import (
+    FINAL,
+    GUARDRAILS,
+    MOVES_CHANNEL,
+    EventType,
+    Reason,
+    RunStatus,
+    Stage,
+)
+
+_STAGE = {
+    RunStatus.AWAITING_CONFIRMATION: Stage.CONFIRM,
+    RunStatus.CONFIRMED: Stage.ENDED,
+    RunStatus.REJECTED: Stage.ENDED,
+    RunStatus.CANCELLED: Stage.ENDED,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """A run under its row lock: what moves and claims decide by."""
+
+    id: str
+    document_id: str
+    kind: str
+    kind_version: str
+    status: RunStatus
+    epoch: int
+    stage: str
+    reason_code: str | None
+    guardrail: str | None
+    outcome: str | None
+    base_revision: int | None
+    working_revision: int | None
+    best_revision: int | None
+    offered_revision: int | None
+    baseline_revision: int
+    current_round: int
+    pending_review_step: str | None
+    compare_from_round: int
+    max_rounds: int
+    pass_score: int
+    limits: Mapping[str, Any]
+    profile: str
+    instructions: str | None
+    event_seq: int
+    owner_worker: str | None
+    retry_in: float | None
+    """Seconds until `retry_at`, null when there is none."""
+
+
+_RUN_COLUMNS = """
+    id, document_id, kind, kind_version, status, epoch, stage, reason_code, guardrail, outcome,
+    base_revision, working_revision, best_revision, offered_revision, baseline_revision,
+    current_round, pending_review_step, compare_from_round, max_rounds, pass_score, limits,
+    profile, instructions, event_seq, owner_worker,
+    extract(epoch FROM retry_at - now())::float AS retry_in
+"""
+
+
+def _run(row: Mapping[str, Any] | None) -> RunRow | None:
+    if row is None:
+        return None
+    values = dict(row)
+    return RunRow(**{**values, "status": RunStatus(values["status"])})
+
+
+async def lock_run(connection: Connection, run_id: str) -> RunRow | None:
+    """The run under `FOR NO KEY UPDATE`; None when it was deleted."""
+    row = await connection.fetchrow(
+        f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = $1 FOR NO KEY UPDATE",  # noqa: S608
+        run_id,
+    )
+    return _run(row)
+
+
+async def read_run(connection: Connection, run_id: str) -> RunRow | None:
+    """The run without a lock; None when there is none."""
+    row = await connection.fetchrow(f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = $1", run_id)  # noqa: S608
+    return _run(row)
+
+
+async def lock_document_of(connection: Connection, run_id: str) -> str | None:
+    """Locks the run's document (before the run itself); None when it was deleted."""
+    found: str | None = await connection.fetchval(
+        """
+        SELECT id FROM documents WHERE id = (SELECT document_id FROM runs WHERE id = $1)
+        FOR NO KEY UPDATE
+        """,
+        run_id,
+    )
+    return found
+
+
+async def append_event(
+    connection: Connection,
+    run_id: str,
+    type_: EventType,
+    *,
+    actor: str,
+    data: Mapping[str, Any] | None = None,
+    request_id: str | None = None,
+) -> int:
+    """One event with the next seq; taking it locks the run, so per-run order is commit order."""
+    seq: int = await connection.fetchval(
+        """
+        WITH taken AS (
+            UPDATE runs SET event_seq = event_seq + 1 WHERE id = $1 RETURNING event_seq
+        )
+        INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
+        SELECT $1, event_seq, $2, $3, $4, $5 FROM taken
+        RETURNING seq
+        """,
+        run_id,
+        type_,
+        actor,
+        request_id,
+        dict(data or {}),
+    )
+    return seq
+
+
+@dataclass(frozen=True, kw_only=True)
+class Move:
+    """One move of the status.
+
+    `event` names it and with it where it may come from and where it leads. `from_` is the status
+    the caller saw. `epoch` must be given by everybody who is no person. `by_person` makes a signal
+    due and notifies the workers.
+    """
+
+    event: EventType
+    actor: str
+    from_: RunStatus
+    epoch: int | None = None
+    reason: Reason | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    request_id: str | None = None
+    by_person: bool = False
+
+
+async def move(connection: Connection, run_id: str, wanted: Move) -> int | None:
+    """Makes the move and writes its event; the event's seq, or None when somebody was faster.
+
+    A refused move has no effect at all.
+    """
+    sources, to = MOVED_BY_EVENT[wanted.event]
+    if wanted.from_ not in sources:
+        return None
+    seq: int | None = await connection.fetchval(
+        """
+        UPDATE runs SET
+            status = $4,
+            epoch = epoch + ($4 = 'RUNNING')::int,
+            reason_code = $5,
+            reason_params = $6,
+            guardrail = $7,
+            stage = coalesce($8, stage),
+            ended_at = CASE WHEN $4 = ANY ($9::text[]) THEN now() END,
+            running_since = CASE WHEN $4 = 'RUNNING' THEN now() END,
+            queued_at = CASE WHEN $4 = 'RUNNING' THEN now() ELSE queued_at END,
+            seconds_running = seconds_running + CASE WHEN status = 'RUNNING'
+                THEN extract(epoch FROM now() - running_since) ELSE 0 END,
+            offered_revision = CASE WHEN $4 = 'AWAITING_CONFIRMATION' THEN best_revision
+                WHEN $4 = 'RUNNING' THEN NULL ELSE offered_revision END,
+            failing_since = CASE WHEN $4 = 'RUNNING' THEN NULL ELSE failing_since END,
+            woken = 0,
+            last_progress_at = now(),
+            event_seq = event_seq + 1,
+            move_seq = CASE WHEN $10 THEN event_seq + 1 ELSE move_seq END
+        WHERE id = $1 AND status = $2 AND ($3::int IS NULL OR epoch = $3)
+        RETURNING event_seq
+        """,
+        run_id,
+        wanted.from_,
+        wanted.epoch,
+        to,
+        wanted.reason if to not in FINAL and to != RunStatus.RUNNING else None,
+        dict(wanted.params) if to != RunStatus.RUNNING else {},
+        wanted.reason if wanted.reason in GUARDRAILS else None,
+        _STAGE.get(to),
+        ["CONFIRMED", "REJECTED", "CANCELLED", "FAILED"],
+        wanted.by_person,
+    )
+    if seq is None:
+        return None
+    data = {"from": str(wanted.from_), "to": str(to), **wanted.params}
+    if wanted.reason is not None:
+        data["reason"] = str(wanted.reason)
+    await connection.execute(
+        """
+        INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """,
+        run_id,
+        seq,
+        wanted.event,
+        wanted.actor,
+        wanted.request_id,
+        data,
+    )
+    if wanted.by_person:
+        await connection.execute("SELECT pg_notify($1, $2)", MOVES_CHANNEL, run_id)
+    return seq
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewRevision:
+    """`author` is `run` (then run, step and round are set) or the person's name."""
+
+    document_id: str
+    body: str
+    base: int | None
+    author: str
+    run_id: str | None = None
+    step_id: str | None = None
+    round: int | None = None
+    comment: str | None = None
+
+
+async def insert_revision(connection: Connection, new: NewRevision) -> int:
+    """Its number, taken from `documents.revision_seq` under that row's lock.
+
+    The caller holds the document's lock before the run's (lock order). Writes no event.
+    """
+    number: int = await connection.fetchval(
+        "UPDATE documents SET revision_seq = revision_seq + 1, updated_at = now() "
+        "WHERE id = $1 RETURNING revision_seq",
+        new.document_id,
+    )
+    await connection.execute(
+        """
+        INSERT INTO revisions
+            (document_id, number, body, sha256, base, author, run_id, step_id, round, comment)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        """,
+        new.document_id,
+        number,
+        new.body,
+        hashlib.sha256(new.body.encode()).hexdigest(),
+        new.base,
+        new.author,
+        new.run_id,
+        new.step_id,
+        new.round,
+        new.comment,
+    )
+    return number
+
+
+async def void_unfinished(connection: Connection, run_id: str) -> None:
+    """Plans without a stored result are void: edits of the old text never reach the new one."""
+    await connection.execute(
+        """
+        UPDATE step_plans p SET voided_at = now()
+        WHERE p.run_id = $1 AND p.voided_at IS NULL AND NOT EXISTS (
+            SELECT FROM steps s WHERE s.plan_id = p.id AND s.status = 'SUCCEEDED')
+        """,
+        run_id,
+    )
+
+
+async def rebase(connection: Connection, run_id: str, number: int, *, fresh_loop: bool) -> None:
+    """A person's revision becomes working, best and the new baseline; `fresh_loop` reviews it.
+
+    A pending review is void but stays counted, and one round more is granted for it. Without
+    `fresh_loop` (an edit while the run waits) the text is only offered.
+    """
+    if fresh_loop:
+        await void_unfinished(connection, run_id)
+    await connection.execute(
+        """
+        UPDATE runs SET
+            working_revision = $2,
+            best_revision = $2,
+            baseline_revision = $2,
+            offered_revision = CASE WHEN status = 'AWAITING_CONFIRMATION' THEN $2
+                ELSE offered_revision END,
+            max_rounds = max_rounds + (
+                $3 AND (pending_review_step IS NOT NULL OR current_round >= max_rounds))::int,
+            pending_review_step = CASE WHEN $3 THEN NULL ELSE pending_review_step END,
+            compare_from_round = CASE WHEN $3 THEN current_round ELSE compare_from_round END,
+            outcome = CASE WHEN $3 THEN NULL ELSE outcome END
+        WHERE id = $1
+        """,
+        run_id,
+        number,
+        fresh_loop,
+    )
+
+
+async def acknowledge(connection: Connection, run_id: str, seq: int) -> None:
+    """The signal for this move was taken by Temporal. A number, never a flag: a slower process
+    must not clear what a later move made due."""
+    await connection.execute(
+        "UPDATE runs SET signalled_seq = GREATEST(signalled_seq, $2) WHERE id = $1", run_id, seq
+    )
+
+
+async def insert_audit(
+    connection: Connection,
+    *,
+    actor: str,
+    action: str,
+    object_type: str,
+    object_id: str,
+    request_id: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> None:
+    """One line that survives deletion: codes and ids only."""
+    await connection.execute(
+        """
+        INSERT INTO audit_events (id, actor, action, object_type, object_id, request_id, params)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """,
+        new_id(),
+        actor,
+        action,
+        object_type,
+        object_id,
+        request_id,
+        dict(params or {}),
+    )

@@ -1,0 +1,1 @@
+"""Takes requests and shows rows: JSON, pages, command line."""

@@ -1,0 +1,1 @@
+"""Where Redraft runs: settings, schema, logs, the local stack, containers."""

@@ -1,0 +1,129 @@
+"""The connection pool, its codecs, and transactions that are repeated instead of lost.
+
+Ids are text in Python, JSON columns are plain values. `Any` is at home here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, TypeVar
+
+import asyncpg
+import uuid_utils
+
+from deploy.settings import Settings
+
+log = logging.getLogger("redraft.database")
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"  # noqa: E501
+Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
+Row: TypeAlias = asyncpg.Record
+Result = TypeVar("Result")
+
+AWAY = (
+    OSError,
+    asyncio.TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    asyncpg.DiskFullError,
+    asyncpg.ReadOnlySQLTransactionError,
+    asyncpg.QueryCanceledError,
+)
+"""The database cannot answer now; whether the last commit landed is not known."""
+
+COLLISIONS = (
+    asyncpg.DeadlockDetectedError,
+    asyncpg.SerializationError,
+    asyncpg.UniqueViolationError,
+    asyncpg.LockNotAvailableError,
+)
+"""Another transaction was in the way: the same work, done again, finds the newer rows."""
+
+
+def new_id() -> str:
+    """A UUID v7: sorted by time of making."""
+    return str(uuid_utils.uuid7())
+
+
+def clean(text: str) -> str:
+    """What Postgres and every encoder can hold: no NUL, lone surrogates become U+FFFD."""
+    paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return paired.replace("\x00", "")
+
+
+def _encode(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+async def prepare_connection(connection: Connection) -> None:
+    """Codecs of a new connection: jsonb as plain values, uuid as text."""
+    await connection.set_type_codec(
+        "jsonb", encoder=_encode, decoder=json.loads, schema="pg_catalog"
+    )
+    await connection.set_type_codec("uuid", encoder=str, decoder=str, schema="pg_catalog")
+
+
+async def open_pool(
+    settings: Settings, *, name: str, size: int = 0, command_timeout: float = 15.0
+) -> Pool:
+    """A pool of up to `size` connections; opens none until one is needed.
+
+    Statements are not kept prepared where a pooler may sit in between (a direct address is set).
+    """
+    pooled = settings.database_direct_url != settings.database_url
+    pool = await asyncpg.create_pool(
+        settings.database_url,
+        min_size=0,
+        max_size=size or settings.database_pool_size,
+        command_timeout=command_timeout,
+        timeout=5.0,
+        max_inactive_connection_lifetime=60.0,
+        statement_cache_size=0 if pooled else 200,
+        init=prepare_connection,
+        server_settings={} if pooled else {"application_name": name},
+    )
+    assert pool is not None, "create_pool returns a pool when awaited"
+    return pool
+
+
+async def transaction(
+    pool: Pool,
+    work: Callable[[Connection], Awaitable[Result]],
+    *,
+    patience: float = 0.0,
+    collisions: int = 8,
+) -> Result:
+    """Runs `work` in one transaction and repeats it whole when another was in the way.
+
+    While the database is away it is tried again for `patience` seconds (`float("inf")` = until it
+    works). `work` may therefore run more than once although it was committed: it must look at the
+    rows first. Raises the last error.
+    """
+    began, tries, delay = time.monotonic(), 0, 0.02
+    while True:
+        try:
+            async with pool.acquire() as connection, connection.transaction():
+                return await work(connection)
+        except COLLISIONS:
+            tries += 1
+            if tries > collisions:
+                raise
+            await asyncio.sleep(random.uniform(0, 0.01) * tries)
+        except AWAY as error:
+            if time.monotonic() - began >= patience:
+                raise
+            log.warning(
+                "database away, transaction waits",
+                extra={"error": type(error).__name__, "seconds": round(delay, 2)},
+            )
+            await asyncio.sleep(delay)
+            delay = min(delay * 1.7, 2.0)

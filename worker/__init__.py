@@ -1,0 +1,1 @@
+"""Wires workflows and activities together and runs them in a process."""

@@ -1,0 +1,1 @@
+"""What can be decided without touching the world: words, moves, the workflow, the kinds."""

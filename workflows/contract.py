@@ -1,0 +1,111 @@
+"""What crosses Temporal: ids, numbers and verdicts; never a text, a prompt or a key.
+
+Plain frozen dataclasses with defaults on later fields, so an older history still replays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Next(StrEnum):
+    """What a loaded row says comes next."""
+
+    TRANSCRIBE = "transcribe"
+    DRAFT = "draft"
+    ROUND = "round"
+    CONCLUDE = "conclude"
+    WAIT = "wait"
+    END = "end"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInput:
+    run_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """The row as one load saw it. `next` is what the workflow does; `round` for ROUND."""
+
+    status: str
+    epoch: int
+    next: str
+    round: int = 0
+    current_round: int = 0
+    max_rounds: int = 0
+    score: int | None = None
+    kind: str = ""
+    document_id: str = ""
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkInput:
+    """One activity: a draft (round 0) or a round, under the epoch it was started in."""
+
+    run_id: str
+    epoch: int
+    round: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How an activity ended. The workflow loads the row whatever this says."""
+
+    code: str
+    steps: int = 0
+    items: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConcludeInput:
+    run_id: str
+    epoch: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HandMove:
+    """A command that somebody sent by hand: checked against the load before it arrived."""
+
+    run_id: str
+    command: str
+    loaded_status: str
+    epoch: int
+    actor: str = "temporal"
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CancelMove:
+    run_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeOver:
+    """Internal signal and local activity: the reaper proved `worker` dead under `epoch`."""
+
+    run_id: str
+    epoch: int
+    worker: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Moved:
+    """Whether the move was made, or why not."""
+
+    moved: bool
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Answer of the `progress` query."""
+
+    status: str
+    round: int
+    max_rounds: int
+    score: int | None
+    waits_for: str
+    epoch: int

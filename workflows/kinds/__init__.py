@@ -1,0 +1,61 @@
+"""Kinds of document by name. Adding a kind is adding a folder."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from workflows.kinds.kind import Kind
+
+BUILT_IN = ("minutes", "itinerary", "text")
+
+
+class UnknownKind(Exception):
+    """No kind of this name is installed; `known` lists those that are."""
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"no kind {name!r}; known: {', '.join(known)}")
+        self.name, self.known = name, known
+
+
+def _from_folder(folder: Path) -> Kind:
+    module_name = f"redraft_kind_{folder.name}"
+    spec = importlib.util.spec_from_file_location(
+        module_name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{folder}: no __init__.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    spec.loader.exec_module(module)
+    kind: Kind = module.KIND
+    return kind
+
+
+def load_kinds(extra_folder: str = "") -> dict[str, Kind]:
+    """All kinds by name: the built-in ones, then the folders in `extra_folder`.
+
+    Raises ImportError with the folder's name when one cannot be loaded.
+    """
+    kinds: dict[str, Kind] = {}
+    here = Path(__file__).parent
+    for name in BUILT_IN:
+        if (here / name / "__init__.py").exists():
+            kind: Kind = importlib.import_module(f"workflows.kinds.{name}").KIND
+            kinds[kind.name] = kind
+    if extra_folder:
+        for folder in sorted(Path(extra_folder).iterdir()):
+            if (folder / "__init__.py").exists():
+                kind = _from_folder(folder)
+                kinds[kind.name] = kind
+    return kinds
+
+
+def find(kinds: dict[str, Kind], name: str) -> Kind:
+    """Raises UnknownKind."""
+    try:
+        return kinds[name]
+    except KeyError:
+        raise UnknownKind(name, tuple(kinds)) from None
