@@ -10,13 +10,42 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.wire_types import Money as Money
-from api.wire_types import Page as Page
-from api.wire_types import Time as Time
-from api.wire_types import Wire
-from api.wire_types import money as money
-from api.wire_types import timestamp as timestamp
-from api.wire_types import without_content as without_content
+from api.wire_types import Money, Page, Time, Wire, money, timestamp, without_content
+
+__all__ = [
+    "ActiveStep",
+    "Call",
+    "CallWithBody",
+    "Coded",
+    "Diff",
+    "DiffHunk",
+    "DiffPiece",
+    "Document",
+    "Event",
+    "Issue",
+    "Item",
+    "KindInfo",
+    "MadeBy",
+    "Money",
+    "Page",
+    "Parts",
+    "Profile",
+    "ProfileRef",
+    "Revision",
+    "RevisionInfo",
+    "Run",
+    "Source",
+    "SourceInfo",
+    "Step",
+    "Switches",
+    "Time",
+    "Tokens",
+    "Wire",
+    "Worker",
+    "money",
+    "timestamp",
+    "without_content",
+]
 
 
 class Coded(Wire):
