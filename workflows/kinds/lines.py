@@ -1,0 +1,76 @@
+"""Numbering of source lines: T1.. over all sources of a document, in order.
+
+Every line counts, also an empty one, so that T12 is `text.splitlines()[11]` of a single source.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workflows.kinds.kind import SourceText
+
+_EVIDENCE = re.compile(r"^[Tt]?(\d{1,7})(?:\s*[-–—]\s*[Tt]?(\d{1,7}))?$")
+_SPEAKER = re.compile(
+    r"^(?:\*\*)?([^:：\n*.!?。！？，,；;]{1,40})(?:\*\*)?[:：](?:\*\*)?(?!//)\s*(.*)$", re.S
+)
+_LONGEST_RANGE = 40
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceLine:
+    """One line of a source. `speaker` is '' when the line names none."""
+
+    number: int
+    source: str
+    text: str
+    speaker: str = ""
+    said: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"T{self.number}"
+
+
+@lru_cache(maxsize=16)
+def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
+    """All lines of all sources under their numbers."""
+    lines: list[SourceLine] = []
+    for source in sources:
+        for text in source.text.splitlines():
+            speaker, said = split_speaker(text)
+            lines.append(
+                SourceLine(
+                    number=len(lines) + 1,
+                    source=source.name,
+                    text=text,
+                    speaker=speaker,
+                    said=said,
+                )
+            )
+    return tuple(lines)
+
+
+def split_speaker(text: str) -> tuple[str, str]:
+    """`Ana: we ship` -> ("Ana", "we ship"); a line without a speaker -> ("", line)."""
+    found = _SPEAKER.match(text.strip())
+    if found is None or (re.fullmatch(r"[\d\s]*\d", found.group(1)) and len(found.group(1)) > 3):
+        return "", text.strip()
+    return found.group(1).strip(), found.group(2).strip()
+
+
+def evidence_lines(named: Sequence[str], count: int) -> tuple[str, ...] | None:
+    """Line names as T12, ranges spelled out; None when one of them does not exist."""
+    numbers: list[int] = []
+    for name in named:
+        found = _EVIDENCE.match(name.strip())
+        if found is None:
+            return None
+        first = int(found.group(1))
+        last = int(found.group(2) or first)
+        if not 1 <= first <= last <= count or last - first > _LONGEST_RANGE:
+            return None
+        numbers += range(first, last + 1)
+    return tuple(f"T{number}" for number in dict.fromkeys(numbers))

@@ -1,0 +1,100 @@
+"""The mechanical check against lost text: headings, items, and the length of what was replaced.
+
+A rewrite that answers one complaint and drops half a section is refused whatever it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from workflows.kinds.kind import OpenIssue
+from workflows.kinds.passages import Span, overlaps
+
+_HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]*\*\*[^*]+\*\*[:：]?[ \t]*$")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•][ \t]+\S|\d{1,3}[.)、][ \t]*\S|\|.*\|[ \t]*$)")
+_ROW_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]+\|?[ \t]*$")
+LONGEST_UNASKED = 80
+"""Characters that may go without a quote around them (a reworded clause)."""
+
+Asked = Sequence[tuple[OpenIssue, Sequence[Span]]]
+"""Each open issue with the places of its quote."""
+
+
+def loses_content(body: str, span: Span, replace: str, asked: Asked) -> bool:
+    """Whether replacing `span` removes something that no issue asked to remove."""
+    start = body.rfind("\n", 0, span[0]) + 1
+    end = body.find("\n", span[1])
+    end = len(body) if end < 0 else end
+    before = body[start:end]
+    after = body[start : span[0]] + replace + body[span[1] : end]
+    return (
+        _lost_headings(before, after, start, asked)
+        or _lost_items(before, after, start, asked)
+        or _lost_length(body, span, replace, asked)
+    )
+
+
+def _lost_headings(before: str, after: str, offset: int, asked: Asked) -> bool:
+    """A heading may be reworded where an issue quotes it; it may go only where one says remove."""
+    old, new = _lines(before, _HEADING, offset), _lines(after, _HEADING, 0)
+    kept = {text for text, _ in new}
+    gone = [span for text, span in old if text not in kept]
+    if len(new) < len(old):
+        return not all(_quoted(span, _removals(asked)) for span in gone)
+    return not all(_quoted(span, asked) for span in gone)
+
+
+def _lost_items(before: str, after: str, offset: int, asked: Asked) -> bool:
+    """Fewer items than before are fine when each missing one was complained about."""
+    old, new = _lines(before, _ITEM, offset), _lines(after, _ITEM, 0)
+    missing = len(old) - len(new)
+    if missing <= 0:
+        return False
+    kept = {text for text, _ in new}
+    complained = [span for text, span in old if text not in kept and _quoted(span, asked)]
+    return len(complained) < missing
+
+
+def _lost_length(body: str, span: Span, replace: str, asked: Asked) -> bool:
+    """Whether much more went than came, and most of it stands in no quote."""
+    old = body[span[0] : span[1]]
+    head = _common(old, replace)
+    tail = _common(old[head:][::-1], replace[head:][::-1])
+    first, last = span[0] + head, span[1] - tail
+    came = len(replace) - head - tail
+    if (last - first) - came <= LONGEST_UNASKED:
+        return False
+    inside: set[int] = set()
+    for _, spans in asked:
+        for start, end in spans:
+            inside.update(range(max(start, first), min(end, last)))
+    return len(inside) * 2 < last - first
+
+
+def _lines(text: str, pattern: re.Pattern[str], offset: int) -> list[tuple[str, Span]]:
+    """Lines that match, without outer spaces, each with its place (`offset` is the text's own)."""
+    found, at = [], offset
+    for line in text.splitlines(keepends=True):
+        plain = line.rstrip("\r\n")
+        if pattern.match(plain) and not _ROW_RULE.match(plain):
+            found.append((plain.strip(), (at, at + len(plain))))
+        at += len(line)
+    return found
+
+
+def _quoted(span: Span, asked: Asked) -> bool:
+    return any(overlaps(span, place) for _, spans in asked for place in spans)
+
+
+def _removals(asked: Asked) -> Asked:
+    return [(issue, spans) for issue, spans in asked if issue.finding.suggestion == ""]
+
+
+def _common(one: str, other: str) -> int:
+    count = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,73 @@
+"""Finding a quoted passage in a body, exactly first, then over spacing and typography.
+
+Models change quotes: curly to straight, line breaks to spaces, emphasis dropped. What is returned
+is always a span of the body as it is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+Span = tuple[int, int]
+"""Start and end (exclusive) in characters of the body."""
+
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´", "'"),
+        **dict.fromkeys("“”„‟″「」『』", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        "…": "...",
+    }
+)
+_DROPPED = frozenset("*\u200b\ufeff\u00ad")
+
+
+def spans_of(body: str, text: str) -> list[Span]:
+    """Where `text` stands in `body`: exact places, or else places that differ in typography."""
+    if not text.strip():
+        return []
+    exact = _all(body, text)
+    if exact:
+        return [(at, at + len(text)) for at in exact]
+    plain, places = _plain(body)
+    wanted, _ = _plain(text.strip())
+    wanted = wanted.strip()
+    if not wanted:
+        return []
+    return [(places[at], places[at + len(wanted) - 1] + 1) for at in _all(plain, wanted)]
+
+
+def first_span(body: str, text: str) -> Span | None:
+    spans = spans_of(body, text)
+    return spans[0] if spans else None
+
+
+def overlaps(one: Span, other: Span) -> bool:
+    """Whether they share a character; an empty span touches what it stands inside of."""
+    if one[0] == one[1] or other[0] == other[1]:
+        return one[0] < other[1] and other[0] < one[1]
+    return max(one[0], other[0]) < min(one[1], other[1])
+
+
+def _all(body: str, text: str) -> list[int]:
+    """Every place, also overlapping ones: `aa` stands twice in `aaa`."""
+    return [found.start() for found in re.finditer(f"(?={re.escape(text)})", body)]
+
+
+@lru_cache(maxsize=32)
+def _plain(text: str) -> tuple[str, tuple[int, ...]]:
+    """Normalised text and, for each of its characters, its place in the original."""
+    characters: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        if character in _DROPPED:
+            continue
+        for piece in unicodedata.normalize("NFKC", character).translate(_SAME):
+            blank = piece.isspace()
+            if blank and characters and characters[-1] == " ":
+                continue
+            characters.append(" " if blank else piece)
+            places.append(place)
+    return "".join(characters), tuple(places)
