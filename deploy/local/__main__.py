@@ -1,0 +1,109 @@
+"""Command line of the stack: `up`, `down`, `status`, `reset`, `backup`, `restore`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from deploy.local.data import DataDirectory, default_root
+from deploy.local.errors import PartFailed, Refused, UsageError
+from deploy.local.options import Options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./redraft", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    shared.add_argument("--data-dir", type=Path, metavar="DIR", help="where everything is kept")
+
+    up = commands.add_parser("up", parents=[shared], help="start the stack", allow_abbrev=False)
+    up.add_argument("--host", default="127.0.0.1", help="address the pages bind")
+    up.add_argument("--port", type=int, metavar="N", help="port of the pages (8430, or next free)")
+    up.add_argument("--workers", type=int, default=1, metavar="N", help="worker processes (1)")
+    up.add_argument("--no-worker", action="store_true", help="start none")
+    up.add_argument("--no-api", action="store_true", help="start neither API nor pages")
+    up.add_argument("--no-sample", action="store_true", help="load no sample meeting")
+    up.add_argument("--database-url", metavar="URL", help="a Postgres that exists")
+    up.add_argument("--temporal-address", metavar="HOST:PORT", help="a Temporal that exists")
+    up.add_argument("--speech", action="store_true", help=argparse.SUPPRESS)
+
+    commands.add_parser("down", parents=[shared], help="stop the stack")
+    status = commands.add_parser(
+        "status", parents=[shared], help="what runs, and whether it answers"
+    )
+    status.add_argument("--json", action="store_true", help="for programs")
+    reset = commands.add_parser("reset", parents=[shared], help="delete all data")
+    reset.add_argument("--yes", action="store_true", help="do not ask")
+    backup = commands.add_parser("backup", parents=[shared], help="write all data to one file")
+    backup.add_argument("file", type=Path, metavar="FILE")
+    backup.add_argument("--database-url", metavar="URL", help="a Postgres that is not embedded")
+    restore = commands.add_parser("restore", parents=[shared], help="read it back")
+    restore.add_argument("file", type=Path, metavar="FILE")
+    restore.add_argument("--force", action="store_true", help="replace the data that is there")
+    return parser
+
+
+def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, str]) -> Options:
+    if given.speech:
+        raise UsageError("--speech: speech recognition is not built yet; leave the flag out")
+    return Options(
+        data=data,
+        host=given.host,
+        port=given.port,
+        workers=0 if given.no_worker else given.workers,
+        api=not given.no_api,
+        sample=not given.no_sample,
+        database_url=given.database_url or environment.get("REDRAFT_DATABASE_URL", ""),
+        database_owner_url=environment.get("REDRAFT_DATABASE_OWNER_URL", ""),
+        temporal_address=given.temporal_address or environment.get("TEMPORAL_ADDRESS", ""),
+        temporal_namespace=environment.get("TEMPORAL_NAMESPACE") or "redraft",
+        openai_base_url=environment.get("OPENAI_BASE_URL", ""),
+        openai_api_key=bool(environment.get("OPENAI_API_KEY")),
+        environment=environment,
+    ).checked()
+
+
+def _run(given: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    root = given.data_dir.expanduser() if given.data_dir else default_root(environment)
+    data = DataDirectory(root.absolute())
+    if given.command == "up":
+        from deploy.local.up import up
+
+        return up(_options(given, data.root, environment))
+    if given.command in ("backup", "restore"):
+        from deploy.local import backup
+
+        if given.command == "restore":
+            return backup.restore(data, given.file, force=given.force)
+        return backup.backup(data, given.file, given.database_url or "")
+    from deploy.local import control
+
+    if given.command == "status":
+        return control.status(data, as_json=given.json)
+    return control.down(data) if given.command == "down" else control.reset(data, sure=given.yes)
+
+
+def main(words: list[str] | None = None) -> int:
+    """Exit codes: 0 ok, 1 a part failed, 2 usage, 3 refused, 5 nothing is up."""
+    given = _parser().parse_args(words)
+    os.umask(0o077)
+    try:
+        return _run(given, dict(os.environ))
+    except UsageError as error:
+        print(f"redraft: {error}", file=sys.stderr)
+        return 2
+    except Refused as error:
+        print(f"redraft: {error}", file=sys.stderr)
+        return 3
+    except PartFailed as error:
+        print(f"redraft: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

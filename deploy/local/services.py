@@ -1,0 +1,182 @@
+"""Redraft's own processes as parts of the stack, and the variables they find the rest by."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from deploy.local import ports
+from deploy.local.data import DataDirectory
+from deploy.local.goodbye import say_goodbye_for
+from deploy.local.ask import expect_ok
+from deploy.local.options import ROOT, Options
+from deploy.local.postgres import APPLICATION, OWNER, Postgres
+from deploy.local.processes import Command
+from deploy.local.supervise import Part
+from deploy.local.temporal import Temporal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wiring:
+    """Ports and addresses of one stack. None stands for a service that is not ours."""
+
+    options: Options
+    data: DataDirectory
+    postgres: Postgres | None
+    temporal: Temporal | None
+    api_port: int
+    model_port: int
+    worker_ports: tuple[int, ...]
+
+    @property
+    def database_url(self) -> str:
+        return self.postgres.url(APPLICATION) if self.postgres else self.options.database_url
+
+    @property
+    def owner_url(self) -> str:
+        if self.postgres:
+            return self.postgres.url(OWNER)
+        return self.options.database_owner_url or self.options.database_url
+
+    @property
+    def local_host(self) -> str:
+        """An address of the API that this machine can use."""
+        host = self.options.host
+        return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)
+
+    @property
+    def url(self) -> str:
+        host = self.local_host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.api_port}"
+
+    @property
+    def web_url(self) -> str:
+        given = self.options.environment.get("REDRAFT_TEMPORAL_WEB_URL", "")
+        return self.temporal.web_url if self.temporal else given
+
+    def joining(self) -> dict[str, str]:
+        """With these, further processes and client commands join the stack; no key of a person."""
+        options = self.options
+        temporal = self.temporal.address if self.temporal else options.temporal_address
+        variables = {
+            "REDRAFT_URL": self.url,
+            "REDRAFT_DATABASE_URL": self.database_url,
+            "REDRAFT_BLOB_URL": options.environment.get("REDRAFT_BLOB_URL")
+            or self.data.blobs.as_uri(),
+            "REDRAFT_MODEL": options.environment.get("REDRAFT_MODEL", ""),
+            "REDRAFT_TEMPORAL_WEB_URL": self.web_url,
+            "TEMPORAL_ADDRESS": temporal,
+            "TEMPORAL_NAMESPACE": options.temporal_namespace,
+            "OPENAI_BASE_URL": options.openai_base_url,
+        }
+        if options.offline_model:
+            variables |= {
+                "REDRAFT_MODEL": "offline",
+                "REDRAFT_OFFLINE_MODEL": "1",
+                "OPENAI_BASE_URL": f"http://127.0.0.1:{self.model_port}/v1",
+                "OPENAI_API_KEY": "offline",
+            }
+        if not options.api:
+            variables |= self._api_address()
+        return {name: value for name, value in variables.items() if value}
+
+    def _api_address(self) -> dict[str, str]:
+        return {"REDRAFT_API_HOST": self.options.host, "REDRAFT_API_PORT": str(self.api_port)}
+
+    def environment_text(self) -> str:
+        """The lines of `DIR/env`: readable by a shell and by a split at the first `=`."""
+        return "".join(f"{key}={shlex.quote(value)}\n" for key, value in self.joining().items())
+
+    def python(self, module: str, log: str, *words: str, **extra: str) -> Command:
+        """One of our own modules. Only migrations get the owner's address of the database."""
+        inherited = {
+            key: value
+            for key, value in self.options.environment.items()
+            if key not in ("REDRAFT_DATABASE_OWNER_URL", "REDRAFT_WORKER_HEALTH_PORT")
+        }
+        return Command(
+            argv=(sys.executable, "-P", "-m", module, *words),
+            environment={
+                **inherited,
+                **self.joining(),
+                **extra,
+                "PYTHONPATH": str(ROOT),
+                "PYTHONUNBUFFERED": "1",
+            },
+            directory=ROOT,
+            log=self.data.logs / f"{log}.log",
+        )
+
+    def migrate(self) -> Command:
+        return self.python(
+            self.options.modules.migrations,
+            "migrate",
+            REDRAFT_DATABASE_OWNER_URL=self.owner_url,
+        )
+
+    def model(self) -> Part:
+        words = ("--port", str(self.model_port))
+        return Part(
+            name="Offline model",
+            command=lambda: self.python(self.options.modules.model, "model", *words),
+            check=lambda: expect_ok(self.model_port, "/v1/models"),
+            stop_signals=((signal.SIGTERM, 1.0),),
+        )
+
+    def api(self) -> Part:
+        command = self.python(self.options.modules.api, "api", **self._api_address())
+        return Part(
+            name="API",
+            command=lambda: command,
+            check=lambda: expect_ok(self.api_port, "/healthz", self.local_host),
+            stop_signals=((signal.SIGTERM, 7.0),),
+        )
+
+    def workers(self) -> list[Part]:
+        return [self._worker(number, port) for number, port in enumerate(self.worker_ports, 1)]
+
+    def _worker(self, number: int, port: int) -> Part:
+        command = self.python(
+            self.options.modules.worker,
+            f"worker-{number}" if len(self.worker_ports) > 1 else "worker",
+            REDRAFT_WORKER_HEALTH_PORT=str(port),
+        )
+        return Part(
+            name="Worker" if len(self.worker_ports) == 1 else f"Worker {number}",
+            command=lambda: command,
+            check=lambda: expect_ok(port, "/healthz"),
+            reaped=self._goodbye(),
+            stop_signals=((signal.SIGTERM, 7.5),),
+        )
+
+    def _goodbye(self) -> Callable[[int, float], Awaitable[None]]:
+        async def reaped(pid: int, began: float) -> None:
+            await say_goodbye_for(self.database_url, pid, began)
+
+        return reaped
+
+
+def choose(
+    options: Options,
+    data: DataDirectory,
+    chosen: ports.Ports,
+    postgres: Postgres | None,
+    temporal: Temporal | None,
+) -> Wiring:
+    """Takes the ports of our own processes."""
+    if options.port is not None:
+        api_port = chosen.exactly(options.port, options.host)
+    else:
+        api_port = chosen.next_free(ports.API, options.host)
+    return Wiring(
+        options=options,
+        data=data,
+        postgres=postgres,
+        temporal=temporal,
+        api_port=api_port,
+        model_port=chosen.next_free(ports.MODEL),
+        worker_ports=tuple(chosen.next_free(ports.WORKER_HEALTH) for _ in range(options.workers)),
+    )

@@ -1,0 +1,197 @@
+"""The order in which the stack comes up and goes down, and what ends it.
+
+What can start side by side does: Postgres with its schema, Temporal, the offline model; then
+workers and API. Down in the other order, so that nothing loses what it still has to write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from deploy.local import binaries, leftovers, ports, postgres, services, temporal
+from deploy.local.data import DataDirectory, check_versions, write_versions
+from deploy.local.errors import PartFailed
+from deploy.local.options import ROOT, Options
+from deploy.local.processes import ProcessTable, tail
+from deploy.local.supervise import Child, Part
+
+_LAST = {"Temporal": 1, "Offline model": 1, "Postgres": 2}
+
+
+class Stack:
+    """One `up`. The caller holds the data directory and runs this in the main thread's loop."""
+
+    def __init__(self, options: Options, data: DataDirectory, say: Callable[[str], None]) -> None:
+        self.options = options
+        self.data = data
+        self.wiring: services.Wiring
+        self._say = say
+        self._table = ProcessTable()
+        self._ports = ports.Ports()
+        self._children: list[tuple[Child, asyncio.Task[None]]] = []
+        self._began = time.time()
+
+    async def start(self) -> None:
+        """Returns when everything answers. Raises Refused or PartFailed."""
+        check_versions(self.data)
+        self.data.environment_file.unlink(missing_ok=True)
+        await leftovers.end_children(self.data)
+        self.wiring = await self._wire()
+        write_versions(self.data)
+        await self._together(self._database(), self._temporal(), self._model())
+        parts = self.wiring.workers() + ([self.wiring.api()] if self.options.api else [])
+        await self._together(*(self._up(part) for part in parts))
+        self.note_live()
+
+    async def serve(self) -> None:
+        """Watches until a part is given up (PartFailed) or the caller cancels."""
+        tasks = [task for _, task in self._children]
+        seen = -1
+        if not tasks:
+            await asyncio.Event().wait()
+        while True:
+            done, _ = await asyncio.wait(tasks, timeout=1.0, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+            if seen != (seen := sum(child.restarts for child, _ in self._children)):
+                self.note_live()
+
+    async def stop(self, hurry: asyncio.Event) -> None:
+        """API and workers, then model and Temporal, Postgres last; `hurry` shortens every wait."""
+        for task in [task for _, task in self._children]:
+            task.cancel()
+        await asyncio.gather(*(task for _, task in self._children), return_exceptions=True)
+        for place in range(3):
+            group = [child for child, _ in self._children if _LAST.get(child.part.name, 0) == place]
+            await asyncio.gather(*(child.end(hurry=hurry) for child in group))
+        self.data.environment_file.unlink(missing_ok=True)
+        (self.data.root / "live.json").unlink(missing_ok=True)
+
+    def note_live(self) -> None:
+        """Writes what runs where, for `status` and for the next start."""
+        wiring = self.wiring
+        self.data.write(
+            "live.json",
+            {
+                **self.data.read("lock"),
+                "began": self._began,
+                "url": wiring.url if self.options.api else "",
+                "web_url": wiring.web_url,
+                "model": self.options.model_named,
+                "ports": {
+                    "Postgres": wiring.postgres.port if wiring.postgres else None,
+                    "Temporal": wiring.temporal.http_port if wiring.temporal else None,
+                    "Offline model": wiring.model_port if self.options.offline_model else None,
+                    "API": wiring.api_port if self.options.api else None,
+                    **{
+                        part.name: port
+                        for part, port in zip(wiring.workers(), wiring.worker_ports, strict=True)
+                    },
+                },
+                "children": [
+                    {
+                        "name": child.part.name,
+                        "pid": child.running.pid,
+                        "created": child.running.created,
+                        "restarts": child.restarts,
+                    }
+                    for child, _ in self._children
+                    if child.running
+                ],
+            },
+        )
+
+    async def _wire(self) -> services.Wiring:
+        database = None
+        if not self.options.database_url:
+            port = self._ports.next_free(ports.POSTGRES)
+            if not self.data.cluster.exists():
+                self._say("Making the database …")
+            database = await postgres.prepare(self.data, port, self._table)
+        engine = None
+        if not self.options.temporal_address:
+            aside = temporal.move_other_version_aside(self.data)
+            if aside:
+                self._say(
+                    "Temporal's file is of another version and was moved to "
+                    f"{aside}; runs go on from their rows."
+                )
+            engine = temporal.Temporal(
+                data=self.data,
+                program=binaries.temporal_program(),
+                port=self._ports.next_free(ports.TEMPORAL),
+                web_port=self._ports.next_free(ports.TEMPORAL_WEB),
+                http_port=self._ports.next_free(ports.TEMPORAL_HTTP),
+                metrics_port=self._ports.next_free(ports.TEMPORAL_METRICS),
+            )
+        return services.choose(self.options, self.data, self._ports, database, engine)
+
+    async def _database(self) -> None:
+        database = self.wiring.postgres
+        if database is not None:
+            await self._up(database.part())
+            await postgres.prepare_database(database)
+        await self._migrate()
+
+    async def _migrate(self) -> None:
+        """Skipped where this very schema was applied to this very database before."""
+        schema = _fingerprint(ROOT / "deploy" / "migrations")
+        ours = self.wiring.postgres is not None
+        if ours and self.data.read("state.json").get("schema") == schema:
+            return
+        command = self.wiring.migrate()
+        code = await self._table.run(command)
+        if code != 0:
+            raise PartFailed(
+                f"The database could not be brought to this version's schema (exit code {code}). "
+                f"The last lines of {command.log}:\n{tail(command.log)}"
+            )
+        if ours:
+            self.data.note(schema=schema)
+
+    async def _temporal(self) -> None:
+        if self.wiring.temporal is not None:
+            await self._up(self.wiring.temporal.part())
+
+    async def _model(self) -> None:
+        if self.options.offline_model:
+            await self._up(self.wiring.model())
+
+    async def _up(self, part: Part) -> None:
+        """Starts a part and waits for its first answer."""
+        child = Child(part, self._table, self._say)
+        task = asyncio.create_task(child.watch(), name=part.name)
+        self._children.append((child, task))
+        ready = asyncio.create_task(child.ready.wait())
+        try:
+            await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ready.cancel()
+        if task.done():
+            task.result()
+
+    async def _together(self, *work: Coroutine[Any, Any, None]) -> None:
+        """All of them; the first failure ends the wait and is what is raised."""
+        tasks = [asyncio.create_task(one) for one in work]
+        try:
+            for done in asyncio.as_completed(tasks):
+                await done
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _fingerprint(folder: Path) -> str:
+    """Of all files that make the schema, names included."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".sql"):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

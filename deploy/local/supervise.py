@@ -1,0 +1,143 @@
+"""One child under watch: asked by a real request, started again with growing delay, given up.
+
+A child that ends, never answers, or stops answering is started again; more than five times within
+a minute, and the stack ends with its last log lines instead of hiding a broken part.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from deploy.local.errors import PartFailed
+from deploy.local.processes import Command, ProcessTable, Running, rotate, tail
+
+_DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0)
+_WINDOW = 60.0
+_ASK_EVERY = 3.0
+_NOT_YET = 0.03
+
+
+async def _nothing() -> None:
+    return None
+
+
+async def _nobody(pid: int, created: float) -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """How one part of the stack is run. Durations in seconds.
+
+    `check` raises while the part does not answer. `patience`: silent for this long, it is taken
+    for hung. `start_patience`: the same for its first answer.
+    """
+
+    name: str
+    command: Callable[[], Command]
+    check: Callable[[], Awaitable[None]]
+    prepare: Callable[[], Awaitable[None]] = _nothing
+    reaped: Callable[[int, float], Awaitable[None]] = _nobody
+    patience: float = 30.0
+    start_patience: float = 60.0
+    stop_signals: tuple[tuple[int, float], ...] = ((signal.SIGTERM, 5.0),)
+
+
+class Child:
+    """Keeps one part running; `watch` is its whole life, `ready` is set while it answers."""
+
+    def __init__(self, part: Part, table: ProcessTable, say: Callable[[str], None]) -> None:
+        self.part = part
+        self.ready = asyncio.Event()
+        self.running: Running | None = None
+        self.restarts = 0
+        self._table = table
+        self._say = say
+        self._recent: deque[float] = deque()
+
+    async def watch(self) -> None:
+        """Never returns; raises PartFailed when the part is given up."""
+        while True:
+            began = time.monotonic()
+            await self.part.prepare()
+            self.running = self._table.spawn(self.part.command())
+            trouble = await self._until_trouble(self.running)
+            self.ready.clear()
+            await self.end(((signal.SIGTERM, 3.0),))
+            await self._before_next(trouble, began)
+
+    async def end(
+        self,
+        signals: tuple[tuple[int, float], ...] | None = None,
+        hurry: asyncio.Event | None = None,
+    ) -> None:
+        """Ends the process if it still runs: each signal with its patience, then SIGKILL."""
+        running = self.running
+        if running is None:
+            return
+        for number, seconds in signals or self.part.stop_signals:
+            if running.exited.is_set():
+                break
+            running.send(number)
+            await running.wait(seconds, hurry)
+            if hurry is not None and hurry.is_set():
+                await running.wait(1.0)
+        running.kill_group()
+        await running.wait(5.0)
+        self.running = None
+        with contextlib.suppress(Exception):  # a notice for others; nothing here depends on it
+            await asyncio.wait_for(self.part.reaped(running.pid, running.created), 2.0)
+
+    async def _until_trouble(self, running: Running) -> str:
+        """Returns what went wrong, in words."""
+        answered = time.monotonic()
+        while True:
+            error = await self._ask()
+            now = time.monotonic()
+            if running.exited.is_set():
+                return running.ending
+            if error is None:
+                answered = now
+                self.ready.set()
+            patience = self.part.patience if self.ready.is_set() else self.part.start_patience
+            if error is not None and now - answered > patience:
+                return f"did not answer for {now - answered:.0f} s ({error})"
+            rotate(self.part.command().log)
+            if await running.wait(_ASK_EVERY if self.ready.is_set() else _NOT_YET):
+                return running.ending
+
+    async def _ask(self) -> str | None:
+        try:
+            async with asyncio.timeout(5.0):
+                await self.part.check()
+        except TimeoutError:
+            return "no answer within 5 s"
+        except (OSError, ValueError) as error:
+            return str(error) or type(error).__name__
+        return None
+
+    async def _before_next(self, trouble: str, began: float) -> None:
+        now = time.monotonic()
+        self._recent.append(now)
+        while self._recent and self._recent[0] < now - _WINDOW:
+            self._recent.popleft()
+        log = self.part.command().log
+        if len(self._recent) > len(_DELAYS):
+            raise PartFailed(
+                f"{self.part.name} {trouble}. It was started again {len(_DELAYS)} times within a "
+                f"minute, which did not help. The last lines of {log}:\n{tail(log)}"
+            )
+        self.restarts += 1
+        delay = _DELAYS[len(self._recent) - 1]
+        lived = now - began
+        self._say(
+            f"{self.part.name} {trouble} after {lived:.0f} s; starting it again "
+            f"({len(self._recent)} of {len(_DELAYS)} in a minute)"
+        )
+        await asyncio.sleep(delay)
