@@ -1,0 +1,196 @@
+"""How client commands reach the API: the address, one key per POST, errors as exit codes.
+
+Imports nothing of the server; a command starts fast and works against any Redraft.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+
+OK, USAGE, REFUSED, RUN_FAILED, UNREACHABLE = 0, 2, 3, 4, 5
+DEFAULT_URL = "http://127.0.0.1:8430"
+Json = dict[str, Any]
+
+
+class UsageError(Exception):
+    """The command line cannot be carried out as written (exit 2)."""
+
+
+class Refused(Exception):
+    """The API answered with a problem (exit 3; 5 when the service itself is not able)."""
+
+    def __init__(self, status: int, problem: Json) -> None:
+        super().__init__(problem.get("detail") or problem.get("title") or f"status {status}")
+        self.status = status
+        self.problem = problem
+
+    @property
+    def code(self) -> str:
+        return str(self.problem.get("code") or "internal")
+
+
+class Unreachable(Exception):
+    """Nobody answers there (exit 5)."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(f"{url} does not answer: {why}")
+
+
+def stack_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """What `./redraft up` wrote for its default data directory; empty where there is none."""
+    data = environment.get("XDG_DATA_HOME", "")
+    if os.path.isabs(data):
+        root = Path(data) / "redraft"
+    elif os.geteuid() == 0:
+        root = Path("/var/lib/redraft")
+    else:
+        root = Path(environment.get("HOME") or Path.home()) / ".local" / "share" / "redraft"
+    try:
+        lines = (root / "env").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    url: str
+    key: str = field(repr=False)
+
+
+def find_address(url: str | None, environment: Mapping[str, str]) -> Address:
+    """`--url`, else REDRAFT_URL, else the running stack's, else the default port."""
+    stack: Mapping[str, str] = {}
+    chosen = url or environment.get("REDRAFT_URL", "")
+    if not chosen:
+        stack = stack_environment(environment)
+        chosen = stack.get("REDRAFT_URL") or DEFAULT_URL
+    if urlsplit(chosen).scheme not in ("http", "https") or not urlsplit(chosen).hostname:
+        raise UsageError(f"{chosen!r} is no address; give it like {DEFAULT_URL}")
+    key = environment.get("REDRAFT_API_KEY") or stack.get("REDRAFT_API_KEY", "")
+    return Address(url=chosen.rstrip("/"), key=key)
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+class Client:
+    """Requests to one API. A GET is repeated once, a POST once with the same key."""
+
+    def __init__(self, address: Address, *, timeout: float = 30.0, pause: float = 0.5) -> None:
+        headers = {"Accept": "application/json", "User-Agent": "redraft-cli"}
+        if address.key:
+            headers["Authorization"] = f"Bearer {address.key}"
+        self.url = address.url
+        self._pause = pause
+        self._http = httpx2.Client(
+            base_url=address.url,
+            headers=headers,
+            timeout=httpx2.Timeout(timeout, connect=5.0),
+            trust_env=not _is_loopback(address.url),
+        )
+
+    def close(self) -> None:
+        self._http.close()
+
+    def get(self, path: str, **params: object) -> Json:
+        found: Json = self._answer("GET", path, params=params).json()
+        return found
+
+    def get_raw(self, path: str, **params: object) -> httpx2.Response:
+        """The answer itself: an export is bytes."""
+        return self._answer("GET", path, params=params, headers={"Accept": "*/*"})
+
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Json:
+        """One effect, however often the connection is lost on the way."""
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        for wait in (self._pause, 2 * self._pause, 4 * self._pause, None):
+            try:
+                found: Json = self._answer(
+                    "POST", path, json=dict(body or {}), headers=headers
+                ).json()
+                return found
+            except Refused as refused:
+                # The first request is still at work behind the connection that was lost.
+                if refused.code != "idempotency_in_progress" or wait is None:
+                    raise
+                time.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    def delete(self, path: str) -> None:
+        self._answer("DELETE", path)
+
+    def pages(self, path: str, **params: object) -> Iterator[Json]:
+        """Every item of a list, page after page."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, **params, **({"cursor": cursor} if cursor else {}))
+            yield from page["items"]
+            cursor = page.get("next_cursor")
+            if not cursor:
+                return
+
+    def events(self, run_id: str, after: int) -> Iterator[httpx2.ServerSentEvent]:
+        """One connection to the event stream: ends when the server closes it, or with 204."""
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        timeout = httpx2.Timeout(10.0, read=60.0)
+        path = f"/api/runs/{run_id}/events"
+        try:
+            with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
+                if response.status_code == 204:
+                    return
+                if response.is_error:
+                    response.read()
+                    raise _problem(response)
+                yield from httpx2.EventSource(response)
+        except (httpx2.TransportError, httpx2.SSEError) as error:
+            raise Unreachable(self.url, _why(error)) from error
+
+    def _answer(self, method: str, path: str, **request: Any) -> httpx2.Response:
+        for last in (False, True):
+            try:
+                response = self._http.request(method, path, **request)
+                break
+            except (httpx2.TransportError, httpx2.InvalidURL) as error:
+                if last or isinstance(error, httpx2.InvalidURL):
+                    raise Unreachable(self.url, _why(error)) from error
+                time.sleep(self._pause)
+        if response.is_error:
+            raise _problem(response)
+        if response.is_redirect:
+            raise Unreachable(self.url, f"it redirects to {response.headers.get('location')}")
+        return response
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, httpx2.ConnectError):
+        return "connection refused"
+    if isinstance(error, httpx2.TimeoutException):
+        return "no answer in time"
+    return f"the connection was lost ({type(error).__name__})"
+
+
+def _problem(response: httpx2.Response) -> Exception:
+    """A problem+json as it stands; anything else is somebody who is no Redraft."""
+    try:
+        found = response.json()
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        found = None
+    if not isinstance(found, dict) or "code" not in found:
+        return Unreachable(
+            str(response.request.url.copy_with(query=None)),
+            f"answers {response.status_code}, but not as Redraft does",
+        )
+    return Refused(response.status_code, found)

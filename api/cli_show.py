@@ -1,0 +1,245 @@
+"""What client commands print: tables and one run, as plain text or with colours on a terminal.
+
+The same rows as the pages; nothing here asks the API.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from api.cli_words import (
+    STATUS_STYLES,
+    clean,
+    next_act,
+    one_line,
+    phase_sentence,
+    reason_sentence,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+Json = Mapping[str, Any]
+SHORT_ID = 8
+OPEN = ("open", "reopened")
+
+
+def say(text: str = "") -> None:
+    """A line of output that a person or a pipe reads."""
+    sys.stdout.write(text + "\n")
+
+
+def complain(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def say_json(value: object) -> None:
+    """One JSON document on one line."""
+    say(json.dumps(value, ensure_ascii=False))
+
+
+def console() -> Console:
+    """Rich is imported only by the commands that draw."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=False)
+
+
+def short_ids(ids: Sequence[str]) -> dict[str, str]:
+    """The shortest beginnings (8 characters or more) that tell these ids apart."""
+    found = {}
+    ordered = sorted(set(ids))
+    for index, one in enumerate(ordered):
+        length = SHORT_ID
+        for other in ordered[max(0, index - 1) : index + 2]:
+            while other != one and other.startswith(one[:length]):
+                length += 1
+        found[one] = one[:length].rstrip("-")
+    return found
+
+
+def ago(at: str | None, now: datetime | None = None) -> str:
+    """Age of a time of the API; empty for none."""
+    if not at:
+        return ""
+    seconds = ((now or datetime.now(UTC)) - _time(at)).total_seconds()
+    return f"{_length(max(0.0, seconds))} ago"
+
+
+def duration(start: str | None, end: str | None, now: datetime | None = None) -> str:
+    if not start:
+        return ""
+    last = _time(end) if end else (now or datetime.now(UTC))
+    return _length(max(0.0, (last - _time(start)).total_seconds()))
+
+
+def _time(at: str) -> datetime:
+    return datetime.fromisoformat(at.replace("Z", "+00:00"))
+
+
+def _length(seconds: float) -> str:
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{int(seconds)} s"
+
+
+def print_runs(runs: Sequence[Json]) -> None:
+    """A table on a terminal; one line with tabs and whole ids in a pipe."""
+    if not sys.stdout.isatty():
+        for run in runs:
+            say("\t".join(_run_cells(run, str(run["id"]))))
+        return
+    if not runs:
+        say("no runs")
+        return
+    table = _table("ID", "STATUS", "ROUND", "SCORE", "OPEN", "AGE", "TITLE")
+    shorts = short_ids([str(run["id"]) for run in runs])
+    for run in runs:
+        table.add_row(*_styled(_run_cells(run, shorts[str(run["id"])]), str(run["status"])))
+    console().print(table)
+
+
+def _run_cells(run: Json, identity: str) -> list[str]:
+    return [
+        identity,
+        str(run["status"]),
+        f"{run.get('current_round', 0)}/{run.get('max_rounds', '')}",
+        _number(run.get("score")),
+        _number(run.get("open_issues")),
+        ago(run.get("created_at")),
+        one_line(run.get("title") or "", 60),
+    ]
+
+
+def _styled(cells: Sequence[str], status: str) -> list[RenderableType]:
+    from rich.text import Text
+
+    style = STATUS_STYLES.get(status, "")
+    return [Text(cell, style=style if index == 1 else "") for index, cell in enumerate(cells)]
+
+
+def _table(*columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in columns:
+        right = name in ("ROUND", "SCORE", "OPEN", "N", "PARTS")
+        table.add_column(name, justify="right" if right else "left", no_wrap=name != "PROBLEM")
+    return table
+
+
+def run_lines(run: Json) -> list[str]:
+    """A run in words; the first line is its status."""
+    status = str(run["status"])
+    why = phase_sentence(run) if status == "RUNNING" else reason_sentence(run)
+    lines = [f"{status}{': ' + why if why else ''}"]
+    if run.get("stopping"):
+        lines.append("the step under way is still being stopped")
+    best, offered = run.get("best_revision"), run.get("offered_revision")
+    facts = [
+        f"round {run.get('current_round', 0)} of {run.get('max_rounds')}",
+        f"score {_number(run.get('score'))} (pass {run.get('pass_score')})",
+        f"{_number(run.get('open_issues'))} open issues",
+    ]
+    lines.append(", ".join(facts))
+    revisions = [f"working {_number(run.get('working_revision'))}", f"best {_number(best)}"]
+    if offered is not None:
+        revisions.append(f"offered {offered}")
+    lines.append("revision: " + ", ".join(revisions))
+    lines.append(cost_line(run))
+    return lines
+
+
+def cost_line(run: Json) -> str:
+    tokens = run.get("tokens") or {}
+    cost = run.get("cost")
+    price = "price unknown"
+    if cost is not None:
+        about = "about " if run.get("cost_is_estimate") else ""
+        price = f"{about}{cost} {run.get('currency') or ''}".rstrip()
+    return (
+        f"{run.get('calls', 0)} calls, {tokens.get('input', 0)} tokens in, "
+        f"{tokens.get('output', 0)} out, {price}"
+    )
+
+
+def print_run(run: Json, steps: Sequence[Json], issues: Sequence[Json]) -> None:
+    """`redraft show`: where the run stands, its steps, what is open, the next act."""
+    say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
+    for line in run_lines(run):
+        say(line)
+    out = console()
+    if steps:
+        say()
+        out.print(steps_table(steps))
+    still_open = [issue for issue in issues if issue.get("status") in OPEN]
+    if still_open:
+        say()
+        out.print(issues_table(still_open))
+    if act := next_act(run):
+        say(f"\nnext: {act}")
+
+
+def steps_table(steps: Sequence[Json]) -> RenderableType:
+    from rich.text import Text
+
+    table = _table("N", "STEP", "ROUND", "STATUS", "PARTS", "SCORE", "TOOK")
+    for step in steps:
+        parts = step.get("parts") or {}
+        reason = step.get("reason")
+        reason = reason.get("code") if isinstance(reason, Mapping) else reason
+        attempt = f" #{step['attempt']}" if int(step.get("attempt") or 1) > 1 else ""
+        table.add_row(
+            str(step.get("seq", "")),
+            f"{step['name']}{attempt}",
+            str(step.get("round", "")),
+            Text(f"{step['status']}{f' ({reason})' if reason else ''}"),
+            f"{parts.get('done', 0)}/{parts.get('total', 0)}" if parts else "",
+            _number(step.get("score")),
+            duration(step.get("started_at"), step.get("ended_at")),
+        )
+    return table
+
+
+def issues_table(issues: Sequence[Json], limit: int = 20) -> RenderableType:
+    """The gravest first; a last row says how many are left out."""
+    from rich.text import Text
+
+    weight = {"blocker": 0, "major": 1, "minor": 2}
+    ordered = sorted(issues, key=lambda issue: weight.get(str(issue.get("severity")), 3))
+    table = _table("ISSUE", "SEVERITY", "PROBLEM")
+    styles = {"blocker": "bold red", "major": "yellow", "minor": "dim"}
+    for number, issue in enumerate(ordered[:limit], 1):
+        severity = str(issue.get("severity") or "")
+        problem = one_line(issue.get("problem") or "", 160)
+        if quote := issue.get("quote"):
+            problem = f"“{one_line(quote, 60)}”: {problem}"
+        name = f"I{issue.get('number', number)}"
+        table.add_row(name, Text(severity, styles.get(severity, "")), Text(problem))
+    if ordered[limit:]:
+        table.add_row("…", "", f"{len(ordered) - limit} more")
+    return table
+
+
+def print_refusal(code: str, problem: Json, act: str) -> None:
+    """Code, sentence, the fields at fault, the next act: on standard error."""
+    sentence = clean(problem.get("detail") or problem.get("title") or "refused")
+    complain(f"redraft: {code}: {sentence}")
+    for error in problem.get("errors") or []:
+        complain(f"  {clean(error.get('pointer', ''))}: {clean(error.get('detail', ''))}")
+    if isinstance(run := problem.get("run"), Mapping):
+        complain(f"  the run is {run.get('status')} now")
+    if act:
+        complain(f"next: {act}")
+    if code == "internal" and problem.get("request_id"):
+        complain(f"request id: {clean(problem['request_id'])}")
+
+
+def _number(value: object) -> str:
+    return "–" if value is None else str(value)
