@@ -1,0 +1,101 @@
+"""Following a run: resuming the stream, ending, live text; against a small real HTTP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from api.cli import main
+from api.cli_watch import LiveText
+from tests.fake_api import RUN_ID, FakeApi, Reply, frame, make_event, make_run
+
+RUN = f"/api/runs/{RUN_ID}"
+EMPTY = Reply(body={"items": [], "next_cursor": None})
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    with FakeApi() as fake:
+        fake.on("GET", f"{RUN}/steps", EMPTY)
+        fake.on("GET", f"{RUN}/issues", EMPTY)
+        yield fake
+
+
+def watched(api: FakeApi, *more: str) -> int:
+    return main(["watch", RUN_ID, "--url", api.url, *more])
+
+
+def test_a_cut_stream_is_resumed_after_the_last_event_and_repeats_none(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = make_run(status="AWAITING_CONFIRMATION", event_seq=3, offered_revision=1)
+    api.on("GET", RUN, Reply(body=make_run()), Reply(body=waiting))
+    api.streams = [
+        [frame(make_event(1, "run_created")), frame(make_event(2, "step_started", step="review"))],
+        [frame(make_event(3, "run_awaiting_confirmation", reason="passed"))],
+    ]
+    assert watched(api) == 0
+    assert [asked.headers["last-event-id"] for asked in api.of("GET", "/events")][:2] == ["0", "2"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines[:3]] == ["1", "2", "3"]
+    assert "step review" in lines[1]
+    assert lines[-1].startswith("next: redraft confirm")
+
+
+def test_a_failed_run_is_exit_4(api: FakeApi) -> None:
+    failed = make_run(
+        status="FAILED", event_seq=1, reason={"code": "provider_refused", "params": {}}
+    )
+    api.on("GET", RUN, Reply(body=failed))
+    api.streams = [[frame(make_event(1, "run_failed"))]]
+    assert watched(api) == 4
+
+
+def test_a_final_run_with_nothing_left_ends_at_once(api: FakeApi) -> None:
+    api.on("GET", RUN, Reply(body=make_run(status="CONFIRMED", event_seq=9)))
+    api.on("GET", f"{RUN}/events", Reply(status=204))
+    assert watched(api) == 0
+
+
+def test_json_prints_events_and_then_the_run(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stopped = make_run(status="INTERRUPTED", event_seq=2)
+    api.on("GET", RUN, Reply(body=stopped))
+    event = make_event(2, "run_interrupted")
+    api.streams = [
+        ['event: partial\ndata: {"call_id": "c", "offset": 0, "text": "x"}\n\n' + frame(event)]
+    ]
+    assert watched(api, "--json") == 0
+    first, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first == event
+    assert last["run"]["status"] == "INTERRUPTED"
+
+
+def test_a_reset_frame_goes_on_from_the_restored_number(api: FakeApi) -> None:
+    stopped = make_run(status="INTERRUPTED", event_seq=4)
+    api.on("GET", RUN, Reply(body=make_run(event_seq=40)), Reply(body=stopped))
+    api.streams = [
+        [frame(make_event(40, "progress")), 'event: reset\ndata: {"event_seq": 3}\n\n'],
+        [frame(make_event(4, "run_interrupted"))],
+    ]
+    assert watched(api) == 0
+    assert api.of("GET", "/events")[1].headers["last-event-id"] == "3"
+
+
+def test_an_unknown_run_is_exit_3(api: FakeApi) -> None:
+    assert watched(api) == 3
+
+
+def test_live_text_appends_at_the_offset_and_drops_what_it_has() -> None:
+    live = LiveText()
+    live.add({"call_id": "a", "offset": 0, "text": "hello"})
+    live.add({"call_id": "a", "offset": 3, "text": "lo wor"})
+    live.add({"call_id": "a", "offset": 0, "text": "hel"})
+    assert live.tail(5, 80) == "hello wor"
+    live.add({"call_id": "a", "offset": 50, "text": "far"})
+    assert live.tail(5, 80) == "far"
+    live.ended("a")
+    assert live.tail(5, 80) == ""
