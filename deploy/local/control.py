@@ -10,9 +10,9 @@ import sys
 import time
 from typing import Any
 
+from deploy.local.ask import request
 from deploy.local.data import DataDirectory, same_processes
 from deploy.local.errors import Refused, UsageError
-from deploy.local.ask import request
 
 _PATHS = {"Temporal": "/api/v1/namespaces/redraft", "Offline model": "/v1/models"}
 _DOWN = 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from deploy.local.data import DataDirectory
 from deploy.local.ask import request
+from deploy.local.data import DataDirectory
 from deploy.local.options import ROOT
 from deploy.local.services import Wiring
 

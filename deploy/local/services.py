@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from deploy.local import ports
+from deploy.local.ask import expect_ok
 from deploy.local.data import DataDirectory
 from deploy.local.goodbye import say_goodbye_for
-from deploy.local.ask import expect_ok
 from deploy.local.options import ROOT, Options
 from deploy.local.postgres import APPLICATION, OWNER, Postgres
 from deploy.local.processes import Command

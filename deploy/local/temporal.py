@@ -8,8 +8,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from deploy.local.data import DataDirectory, engine_versions
 from deploy.local.ask import expect_ok
+from deploy.local.data import DataDirectory, engine_versions
 from deploy.local.processes import Command
 from deploy.local.supervise import Part
 
