@@ -7,22 +7,28 @@ not signed.
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
 
+from api.errors import Refusal
+from workflows.vocabulary import ErrorCode
+
 Key: TypeAlias = tuple[int | str, ...]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_LARGEST = 2**62
+_LARGEST, _LONGEST = 2**62, 300
 
 
-class BadCursor(ValueError):
-    """The cursor was not given out by this list: 400 `invalid_cursor`."""
+class BadCursor(Refusal):
+    """The cursor was not given out by this list."""
+
+    def __init__(self, name: str = "cursor", detail: str = "not a cursor of this list") -> None:
+        code = ErrorCode.INVALID_CURSOR
+        super().__init__(400, code, detail, errors=[(f"/{name}", str(code), detail)])
 
 
 def is_uuid(text: str) -> bool:
@@ -54,18 +60,18 @@ def decode(scope: str, cursor: str, *, length: int = 0) -> Key:
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         if encode(scope, tuple(json.loads(raw[6:]))) != cursor:
-            raise BadCursor(cursor)
+            raise BadCursor
         key = tuple(json.loads(raw[6:]))
-    except (binascii.Error, UnicodeError, ValueError, TypeError, RecursionError) as error:
-        raise BadCursor(cursor) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadCursor from error
     if (length and len(key) != length) or not all(map(_plausible, key)):
-        raise BadCursor(cursor)
+        raise BadCursor
     return key
 
 
 def _plausible(part: object) -> bool:
     if isinstance(part, str):
-        return is_uuid(part)
+        return 0 < len(part) <= _LONGEST and "\0" not in part
     return type(part) is int and 0 <= part < _LARGEST
 
 
@@ -75,15 +81,32 @@ def encode_moment(scope: str, at: datetime, id_: str) -> str:
 
 
 def decode_moment(scope: str, cursor: str) -> tuple[datetime, str]:
-    at, id_ = decode(scope, cursor, length=2)
+    at, id_ = decode_place(scope, cursor)
     try:
-        return moment(int(at)), str(id_)
-    except (ValueError, OverflowError) as error:
-        raise BadCursor(cursor) from error
+        return moment(at), id_
+    except OverflowError as error:
+        raise BadCursor from error
 
 
 def decode_seq(scope: str, cursor: str) -> int:
+    """The cursor of a list sorted by a number."""
     (seq,) = decode(scope, cursor, length=1)
     if not isinstance(seq, int):
-        raise BadCursor(cursor)
+        raise BadCursor
     return seq
+
+
+def decode_name(scope: str, cursor: str) -> str:
+    """The cursor of a list sorted by name."""
+    (name,) = decode(scope, cursor, length=1)
+    if not isinstance(name, str):
+        raise BadCursor
+    return name
+
+
+def decode_place(scope: str, cursor: str) -> tuple[int, str]:
+    """The cursor of a list sorted by a number and id."""
+    place, id_ = decode(scope, cursor, length=2)
+    if not (isinstance(place, int) and isinstance(id_, str) and is_uuid(id_)):
+        raise BadCursor
+    return place, id_

@@ -6,22 +6,57 @@ Lists raise `cursors.BadCursor`.
 
 from __future__ import annotations
 
-from api.queries_rows import Reader
-from api.queries_runs import (
-    NO_WEB,
-    RunFilter,
-    TemporalWeb,
-    counts_by_status,
-    run,
-    runs_page,
+from api.queries_calls import CallFilter, call, calls_all_page, calls_page
+from api.queries_documents import (
+    document,
+    document_exists,
+    documents_page,
+    revision,
+    revisions_page,
+    source,
+    sources_page,
 )
+from api.queries_parts import (
+    event_seq,
+    events_page,
+    issue,
+    issues_page,
+    items_page,
+    run_exists,
+    steps_page,
+)
+from api.queries_rows import Reader
+from api.queries_runs import NO_WEB, RunFilter, TemporalWeb, counts_by_status, run, runs_page
+from api.queries_service import profile_versions, profiles_page, switches, workers
 
 __all__ = [
     "NO_WEB",
+    "CallFilter",
     "Reader",
     "RunFilter",
     "TemporalWeb",
+    "call",
+    "calls_all_page",
+    "calls_page",
     "counts_by_status",
+    "document",
+    "document_exists",
+    "documents_page",
+    "event_seq",
+    "events_page",
+    "issue",
+    "issues_page",
+    "items_page",
+    "profile_versions",
+    "profiles_page",
+    "revision",
+    "revisions_page",
     "run",
+    "run_exists",
     "runs_page",
+    "source",
+    "sources_page",
+    "steps_page",
+    "switches",
+    "workers",
 ]

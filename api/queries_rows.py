@@ -26,6 +26,18 @@ def page_of(
     )
 
 
+def counted(page: wire.Page[Entry], by_status: Mapping[str, int]) -> wire.Page[Entry]:
+    """The page with its counts; rows that have no status count under ''."""
+    shown = {status: number for status, number in by_status.items() if status}
+    total = sum(by_status.values())
+    return page.model_copy(update={"total": total, "by_status": shown})
+
+
+def grouped(rows: Sequence[Row]) -> dict[str, int]:
+    """Rows of (status, number) as a mapping."""
+    return {row["status"]: row["number"] for row in rows}
+
+
 def like(text: str) -> str:
     """A pattern for ILIKE that finds `text` as it stands."""
     escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

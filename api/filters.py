@@ -1,0 +1,135 @@
+"""What a list may be asked for, from a query string; unknown names and values are refused.
+
+Words may be repeated or joined by commas: `?status=RUNNING,FAILED` is `?status=RUNNING&status=FAILED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from starlette.datastructures import QueryParams
+
+from api import cursors
+from api.errors import Refusal
+from api.queries_calls import CallFilter
+from api.queries_runs import RunFilter
+from deploy.database import clean
+from workflows.vocabulary import CallStatus, ErrorCode, Phase, RunStatus, StepName
+
+PAGE_NAMES = frozenset({"limit", "cursor", "count"})
+_RUN_NAMES = frozenset(
+    {"status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"}
+)
+_CALL_NAMES = frozenset({"run_id", "status", "model", "profile", "step", "from", "to"})
+_LONGEST = 300
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageRequest:
+    """`limit` 1..200 rows behind `cursor`; `count` asks for totals."""
+
+    limit: int = 50
+    cursor: str | None = None
+    count: bool = False
+
+
+def page_request(params: QueryParams) -> PageRequest:
+    """Raises Refusal 422 for a limit or count that cannot be used."""
+    limit, count = params.get("limit", "50"), params.get("count", "false").lower()
+    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:9]) <= 200):
+        raise _refused("limit", "a whole number from 1 to 200")
+    if count not in ("true", "false", "1", "0"):
+        raise _refused("count", "true or false")
+    return PageRequest(limit=int(limit), cursor=params.get("cursor"), count=count in ("true", "1"))
+
+
+def run_filter(params: QueryParams) -> RunFilter:
+    """The filter of `GET /api/runs`; raises Refusal 422 with the name of what does not fit."""
+    _check_names(params, _RUN_NAMES)
+    return RunFilter(
+        statuses=_words(params, "status", RunStatus),
+        kinds=_words(params, "kind"),
+        phases=_words(params, "phase", Phase),
+        tags=_words(params, "tag"),
+        actors=_words(params, "actor"),
+        document_id=_id(params, "document_id"),
+        q=clean(_short("q", params.get("q", ""))).strip(),
+        from_=_time(params, "from"),
+        to=_time(params, "to"),
+    )
+
+
+def call_filter(params: QueryParams) -> CallFilter:
+    """The filter of `GET /api/calls`; raises Refusal 422."""
+    _check_names(params, _CALL_NAMES)
+    _words(params, "status", CallStatus)
+    _words(params, "step", StepName)
+    return CallFilter(
+        run_id=_id(params, "run_id"),
+        status=params.get("status") or None,
+        model=_one(params, "model"),
+        profile=_one(params, "profile"),
+        step=params.get("step") or None,
+        from_=_time(params, "from"),
+        to=_time(params, "to"),
+    )
+
+
+def _refused(name: str, wanted: str) -> Refusal:
+    code = ErrorCode.INVALID_REQUEST
+    return Refusal(
+        422,
+        code,
+        f"{name}: must be {wanted}",
+        params={"name": name},
+        errors=[(f"/{name}", str(code), f"must be {wanted}")],
+    )
+
+
+def _check_names(params: QueryParams, known: frozenset[str]) -> None:
+    for name in params:
+        if name not in known | PAGE_NAMES:
+            raise _refused(name, "left out, it is no filter of this list")
+
+
+def _short(name: str, value: str) -> str:
+    if len(value) > _LONGEST:
+        raise _refused(name, f"at most {_LONGEST} characters")
+    return value
+
+
+def _one(params: QueryParams, name: str) -> str | None:
+    return clean(_short(name, params.get(name, ""))) or None
+
+
+def _words(params: QueryParams, name: str, known: type[StrEnum] | None = None) -> tuple[str, ...]:
+    given: Iterable[str] = (
+        word.strip() for value in params.getlist(name) for word in _short(name, value).split(",")
+    )
+    words = tuple(dict.fromkeys(clean(word) for word in given if word))
+    if known is not None and not set(words) <= set(known):
+        raise _refused(name, "one of " + ", ".join(known))
+    return words
+
+
+def _id(params: QueryParams, name: str) -> str | None:
+    value = params.get(name)
+    if value and not cursors.is_uuid(value):
+        raise _refused(name, "an id")
+    return value or None
+
+
+def _time(params: QueryParams, name: str) -> datetime | None:
+    value = params.get(name)
+    if not value:
+        return None
+    try:
+        at = datetime.fromisoformat(value.replace(" ", "+"))  # `+` in a query string is a space
+        if at.tzinfo is None or "T" not in value.upper():
+            raise ValueError(value)
+        return at
+    except ValueError as error:
+        raise _refused(name, "an RFC 3339 time such as 2026-01-31T12:00:00Z") from error
