@@ -31,6 +31,9 @@ def main(root: Path) -> int:
     except Impossible as error:
         say(str(error))
         return 1
+    except OSError as error:
+        say(f"{error}. Start as the account that owns {root}, or make a clone of your own.")
+        return 1
     except KeyboardInterrupt:
         say("interrupted; the next start goes on with it")
         return 1
