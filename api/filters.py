@@ -1,13 +1,13 @@
 """What a list may be asked for, from a query string; unknown names and values are refused.
 
-Words may be repeated or joined by commas: `?status=RUNNING,FAILED` is `?status=RUNNING&status=FAILED`.
+Words may be repeated or joined by commas: `?tag=a,b` is `?tag=a&tag=b`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from starlette.datastructures import QueryParams
@@ -65,14 +65,12 @@ def run_filter(params: QueryParams) -> RunFilter:
 def call_filter(params: QueryParams) -> CallFilter:
     """The filter of `GET /api/calls`; raises Refusal 422."""
     _check_names(params, _CALL_NAMES)
-    _words(params, "status", CallStatus)
-    _words(params, "step", StepName)
     return CallFilter(
         run_id=_id(params, "run_id"),
-        status=params.get("status") or None,
+        status=_word(params, "status", CallStatus),
         model=_one(params, "model"),
         profile=_one(params, "profile"),
-        step=params.get("step") or None,
+        step=_word(params, "step", StepName),
         from_=_time(params, "from"),
         to=_time(params, "to"),
     )
@@ -115,6 +113,13 @@ def _words(params: QueryParams, name: str, known: type[StrEnum] | None = None) -
     return words
 
 
+def _word(params: QueryParams, name: str, known: type[StrEnum]) -> str | None:
+    words = _words(params, name, known)
+    if len(words) > 1:
+        raise _refused(name, "one word")
+    return words[0] if words else None
+
+
 def _id(params: QueryParams, name: str) -> str | None:
     value = params.get(name)
     if value and not cursors.is_uuid(value):
@@ -130,6 +135,6 @@ def _time(params: QueryParams, name: str) -> datetime | None:
         at = datetime.fromisoformat(value.replace(" ", "+"))  # `+` in a query string is a space
         if at.tzinfo is None or "T" not in value.upper():
             raise ValueError(value)
-        return at
-    except ValueError as error:
+        return at.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise _refused(name, "an RFC 3339 time such as 2026-01-31T12:00:00Z") from error
