@@ -1,0 +1,296 @@
+"""One request to a model provider: streamed, limited in time, ended in a way that has a name.
+
+Nothing is tried again here but a request that a server refused for its form (`formats`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from activities import failures
+from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
+from activities.model.formats import Manner, request_body
+from activities.model.profile import Profile
+from activities.model.replies import ReplyParser
+from activities.model.servers import Servers
+from activities.model.streaming import Frames, Reading
+from activities.model.tokens import Usage
+from deploy.database import clean
+from workflows.kinds.kind import Prompt
+from workflows.vocabulary import Reason
+
+NORMAL = frozenset({"stop", "eos", "end_turn"})
+CUT_BY_LENGTH = frozenset({"length", "max_tokens"})
+FILTERED = "content_filter"
+AFTER_FINISH = 3.0
+"""Seconds for usage and `[DONE]` after the finish reason."""
+AFTER_DONE = 0.01
+"""Seconds for the last bytes of the body, so that the connection can be used again."""
+AFTER_BROKEN = 4_000
+"""Characters still read of what cannot become a reply, to learn usage and finish reason."""
+MOST_REQUESTS = 6
+_ERROR_BODY = 64_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallEnd:
+    """How a call ended.
+
+    `cause` None: normally, with a complete reply. LENGTH, CUT, STALL, GARBLED: early, for the
+    model's reasons; items handed on before stay good, `failure` is None, and `fault` says what was
+    wrong. Any other cause is that of `failure`. `extras`: top-level fields beside items (score).
+    """
+
+    cause: Reason | None
+    failure: Failure | None
+    finish_reason: str | None
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+
+
+class ModelCall:
+    """One call. Its attributes are valid at any time, also after a cancel."""
+
+    def __init__(
+        self,
+        servers: Servers,
+        profile: Profile,
+        prompt: Prompt,
+        *,
+        on_item: Callable[[Mapping[str, Any]], None],
+        on_text: Callable[[str], None],
+    ) -> None:
+        self.first_token_ms: int | None = None
+        self.http_status: int | None = None
+        self.provider_request_id: str | None = None
+        self.requests = 0
+        """HTTP requests sent: more than one when the server refused the form of the first."""
+        self._servers = servers
+        self._profile = profile
+        self._prompt = prompt
+        self._parser = ReplyParser(prompt.schema, on_item)
+        self._reading = Reading(self._parser, on_text)
+        self._done = False
+        self._began = self._deadline = self._rearmed = 0.0
+        self._limit = asyncio.timeout(None)
+
+    @property
+    def text(self) -> str:
+        """The content as it arrived, without NUL and lone surrogates."""
+        return self._reading.text
+
+    @property
+    def thinking(self) -> str:
+        """Reasoning that the provider shows beside the content."""
+        return self._reading.thinking
+
+    @property
+    def received(self) -> str:
+        """All that was generated as far as it was sent: what an estimate has to count."""
+        return self.thinking + self.text
+
+    @property
+    def usage(self) -> Usage | None:
+        """As reported by the provider; None if it did not (yet)."""
+        return self._reading.usage
+
+    @property
+    def finish_reason(self) -> str | None:
+        return self._reading.finish_reason
+
+    async def run(self) -> CallEnd:
+        """Send and read to the end; the connection is closed or given back in every case.
+
+        Raises CancelledError, and what `on_item` and `on_text` raise.
+        """
+        self._began = time.perf_counter()
+        try:
+            url = await self._servers.endpoint(self._profile)
+            headers = self._servers.headers(self._servers.key(self._profile), url)
+        except (BadAddressError, KeyNotSetError) as error:
+            return self._failed(failures.classify(error))
+        while True:
+            manner = self._servers.manner(url, self._profile.model)
+            try:
+                await self._request(url, headers, manner)
+                return self._concluded()
+            except ProviderError as error:
+                again = self._servers.adapt(url, self._profile.model, manner, error)
+                if not again or self.requests >= MOST_REQUESTS:
+                    return self._after_error(error)
+            except TimeoutError:
+                return self._after_silence()
+            except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+                return self._after_loss(error)
+
+    # sending and reading
+
+    async def _request(self, url: httpx2.URL, headers: Mapping[str, str], manner: Manner) -> None:
+        body = request_body(self._profile, self._prompt, manner)
+        content = json.dumps(body, ensure_ascii=False, default=dict).encode("utf-8", "replace")
+        settings = self._servers.settings
+        pool = await self._servers.pool(url)
+        now = asyncio.get_running_loop().time()
+        self._deadline = self._deadline or now + settings.call_timeout
+        self.requests += 1
+        self._limit = asyncio.timeout_at(min(self._deadline, now + settings.first_byte_timeout))
+        async with (
+            self._limit,
+            pool.stream("POST", url, headers=headers, content=content) as response,
+        ):
+            self.http_status = response.status_code
+            self.provider_request_id = _request_id(response.headers)
+            if response.status_code != 200:
+                raise await self._refusal(response, headers["Authorization"])
+            await self._read(response)
+
+    async def _refusal(self, response: httpx2.Response, authorization: str) -> ProviderError:
+        return ProviderError(
+            status=response.status_code,
+            headers=response.headers,
+            body=await _beginning(response),
+            secrets=(authorization.removeprefix("Bearer "),),
+            prompt=(self._prompt.system, self._prompt.user),
+        )
+
+    async def _read(self, response: httpx2.Response) -> None:
+        kind = response.headers.get("content-type", "")
+        frames = Frames(whole=kind.startswith("application/json"))
+        readable = AFTER_BROKEN
+        async with contextlib.aclosing(response.aiter_bytes()) as chunks:
+            async for chunk in chunks:
+                before = self._reading.characters
+                self._take(frames.feed(chunk))
+                if frames.done and not self._done:
+                    self._done = True
+                    self._rearm(AFTER_DONE)
+                if self._parser.broken:
+                    readable -= self._reading.characters - before
+                    if readable < 0:
+                        return
+        self._take(frames.end())
+        self._done = self._done or frames.done
+
+    def _take(self, frames: Iterator[Any]) -> None:
+        reading = self._reading
+        for frame in frames:
+            finished = reading.finish_reason is not None
+            if reading.take(frame):
+                self._progress()
+            if not finished and reading.finish_reason is not None:
+                self._rearm(AFTER_FINISH)
+
+    def _progress(self) -> None:
+        """Only what the model wrote counts; comments, empty deltas and usage do not."""
+        if self.first_token_ms is None:
+            self.first_token_ms = round((time.perf_counter() - self._began) * 1000)
+        silence = self._servers.settings.silence_timeout
+        now = asyncio.get_running_loop().time()
+        if now - self._rearmed > silence * 0.02:  # a timer per token would cost more than the token
+            self._rearm(silence)
+
+    def _rearm(self, seconds: float) -> None:
+        self._rearmed = asyncio.get_running_loop().time()
+        if not self._limit.expired():
+            self._limit.reschedule(min(self._deadline, self._rearmed + seconds))
+
+    # what the end means
+
+    def _concluded(self) -> CallEnd:
+        """The stream ended by itself, or after its finish reason had come."""
+        reading = self._reading
+        reading.finish()
+        finish = (reading.finish_reason or "").lower()
+        if reading.refused:
+            return self._failed(failures.refused("refusal", self.http_status))
+        if finish == FILTERED:
+            return self._failed(failures.refused("content_filter", self.http_status))
+        if finish in CUT_BY_LENGTH:
+            return self._early(Reason.LENGTH, "length")
+        if finish in NORMAL or (not finish and self._done and reading.received):
+            return self._judged(said_stop=bool(finish))
+        if finish:
+            return self._early(Reason.CUT, "finish_reason")
+        if reading.received:
+            return self._early(Reason.CUT, "no_finish_reason")
+        if not reading.frames:
+            return self._failed(failures.not_a_stream(self.http_status))
+        return self._failed(failures.lost())
+
+    def _judged(self, *, said_stop: bool) -> CallEnd:
+        """A reply counts as complete only if its object closed and every item was good."""
+        reply = self._parser.end()
+        if reply.complete:
+            return CallEnd(
+                cause=None,
+                failure=None,
+                finish_reason=self._reading.finish_reason,
+                extras=reply.extras,
+            )
+        fault = reply.fault if self._reading.text else "empty"
+        cause = Reason.GARBLED if said_stop or self._parser.closed else Reason.CUT
+        return self._early(cause, fault, reply.extras)
+
+    def _after_error(self, error: ProviderError) -> CallEnd:
+        if self._reading.finish_reason or self._done:
+            return self._concluded()
+        failure = failures.classify(error)
+        if failure.verdict is Verdict.RETRY and self._parser.items:
+            return self._early(Reason.CUT, failure.code)
+        return self._failed(failure)
+
+    def _after_silence(self) -> CallEnd:
+        if self._reading.finish_reason or self._done:
+            return self._concluded()
+        if self._reading.received:
+            return self._early(Reason.STALL, "silence")
+        return self._failed(failures.timed_out())
+
+    def _after_loss(self, error: Exception) -> CallEnd:
+        if self._reading.finish_reason or self._done:
+            return self._concluded()
+        if self._reading.received:
+            return self._early(Reason.CUT, "connection_lost")
+        return self._failed(failures.classify(error))
+
+    def _early(
+        self, cause: Reason, fault: str | None, extras: Mapping[str, Any] | None = None
+    ) -> CallEnd:
+        return CallEnd(
+            cause=cause,
+            failure=None,
+            finish_reason=self._reading.finish_reason,
+            extras=extras or {},
+            fault=fault,
+        )
+
+    def _failed(self, failure: Failure) -> CallEnd:
+        return CallEnd(
+            cause=failure.cause, failure=failure, finish_reason=self._reading.finish_reason
+        )
+
+
+async def _beginning(response: httpx2.Response) -> bytes:
+    """The body of an error, as far as it can be of use."""
+    body = b""
+    async with contextlib.aclosing(response.aiter_bytes()) as chunks:
+        async for chunk in chunks:
+            body += chunk
+            if len(body) >= _ERROR_BODY:
+                break
+    return body[:_ERROR_BODY]
+
+
+def _request_id(headers: httpx2.Headers) -> str | None:
+    for name in ("x-request-id", "request-id", "apim-request-id"):
+        if value := headers.get(name):
+            return clean(str(value))[:128]
+    return None

@@ -1,0 +1,118 @@
+"""What is shared between the calls of a process: connections, keys, and what servers refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+
+import httpx2
+
+from activities.failures import BadAddressError, KeyNotSetError, ProviderError
+from activities.model.formats import Manner, milder
+from activities.model.profile import Profile
+from deploy.settings import Settings
+
+
+class Servers:
+    """Connections by scheme, manners by server and model. Closed once, at the end."""
+
+    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+        self.settings = settings
+        self._environment = environment
+        self._manners: dict[tuple[str, str], Manner] = {}
+        self._pools: dict[str, httpx2.AsyncClient] = {}
+        self._opening = asyncio.Lock()
+        self._default_base = ""
+
+    async def close(self) -> None:
+        pools, self._pools = self._pools, {}
+        for pool in pools.values():
+            await pool.aclose()
+
+    def key(self, profile: Profile) -> str:
+        """Raises KeyNotSetError."""
+        key = self._variable(profile.key_env)
+        if not key or not key.isascii():
+            raise KeyNotSetError(profile.key_env)
+        return key
+
+    async def endpoint(self, profile: Profile) -> httpx2.URL:
+        """Where chat completions are asked for; a query (api-version) of the base URL stays.
+
+        Raises BadAddressError.
+        """
+        base = profile.base_url or self._variable("OPENAI_BASE_URL") or await self._default()
+        try:
+            url = httpx2.URL(base)
+        except httpx2.InvalidURL:
+            raise BadAddressError from None
+        if url.scheme not in ("http", "https") or not url.host:
+            raise BadAddressError
+        return url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
+
+    def headers(self, key: str, url: httpx2.URL) -> dict[str, str]:
+        headers = {
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream",
+            "Accept-Encoding": "identity",
+            "User-Agent": "redraft",
+        }
+        if "api-version" in url.params:
+            headers["api-key"] = key
+        for header, variable in (
+            ("OpenAI-Organization", "OPENAI_ORG_ID"),
+            ("OpenAI-Project", "OPENAI_PROJECT_ID"),
+        ):
+            if value := self._variable(variable):
+                headers[header] = value
+        return headers
+
+    def manner(self, url: httpx2.URL, model: str) -> Manner:
+        return self._manners.get((str(url), model), Manner())
+
+    def adapt(self, url: httpx2.URL, model: str, used: Manner, error: ProviderError) -> bool:
+        """Whether asking again makes sense after this refusal of a request in that manner."""
+        learned = milder(used, error)
+        if learned is None:
+            return False
+        if self.manner(url, model) == used:  # else a call beside this one has learned already
+            self._manners[(str(url), model)] = learned
+        return True
+
+    async def pool(self, url: httpx2.URL) -> httpx2.AsyncClient:
+        """The connections of a scheme, opened on first use."""
+        async with self._opening:
+            if url.scheme not in self._pools:
+                self._pools[url.scheme] = await self._open(url.scheme)
+            return self._pools[url.scheme]
+
+    async def _open(self, scheme: str) -> httpx2.AsyncClient:
+        """Certificates take 0.1 s to read: off the loop, and only where they are needed."""
+        if scheme == "https":
+            trust = await asyncio.to_thread(httpx2.create_ssl_context)
+        else:
+            trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
+        return httpx2.AsyncClient(
+            verify=trust,
+            timeout=httpx2.Timeout(None, connect=self.settings.connect_timeout),
+            limits=httpx2.Limits(
+                max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0
+            ),
+        )
+
+    async def _default(self) -> str:
+        if not self._default_base:
+            self._default_base = await asyncio.to_thread(_library_default)
+        return self._default_base
+
+    def _variable(self, name: str) -> str:
+        return self._environment.get(name, "").strip()
+
+
+def _library_default() -> str:
+    """The provider's own address, as its library knows it; imported only for that."""
+    import openai
+
+    return str(openai.OpenAI(api_key="none", base_url=None).base_url)
