@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from deploy.local.errors import PartFailed
 from deploy.local.processes import Command, ProcessTable, Running, rotate, tail
 
-_DELAYS = (0.1, 0.5, 1.0, 2.0, 4.0)
 _WINDOW = 60.0
 _ASK_EVERY = 3.0
 _NOT_YET = 0.03
@@ -36,7 +35,8 @@ class Part:
     """How one part of the stack is run. Durations in seconds.
 
     `check` raises while the part does not answer. `patience`: silent for this long, it is taken
-    for hung. `start_patience`: the same for its first answer.
+    for hung. `start_patience`: the same for its first answer. `delays`: before each new start
+    within a minute; after the last of them the part is given up.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Part:
     reaped: Callable[[int, float], Awaitable[None]] = _nobody
     patience: float = 30.0
     start_patience: float = 60.0
+    delays: tuple[float, ...] = (0.1, 0.5, 1.0, 2.0, 4.0)
     stop_signals: tuple[tuple[int, float], ...] = ((signal.SIGTERM, 5.0),)
 
 
@@ -69,19 +70,15 @@ class Child:
             self.running = self._table.spawn(self.part.command())
             trouble = await self._until_trouble(self.running)
             self.ready.clear()
-            await self.end(((signal.SIGTERM, 3.0),))
+            await self.end()
             await self._before_next(trouble, began)
 
-    async def end(
-        self,
-        signals: tuple[tuple[int, float], ...] | None = None,
-        hurry: asyncio.Event | None = None,
-    ) -> None:
+    async def end(self, hurry: asyncio.Event | None = None) -> None:
         """Ends the process if it still runs: each signal with its patience, then SIGKILL."""
         running = self.running
         if running is None:
             return
-        for number, seconds in signals or self.part.stop_signals:
+        for number, seconds in self.part.stop_signals:
             if running.exited.is_set():
                 break
             running.send(number)
@@ -128,16 +125,17 @@ class Child:
         while self._recent and self._recent[0] < now - _WINDOW:
             self._recent.popleft()
         log = self.part.command().log
-        if len(self._recent) > len(_DELAYS):
+        delays = self.part.delays
+        if len(self._recent) > len(delays):
             raise PartFailed(
-                f"{self.part.name} {trouble}. It was started again {len(_DELAYS)} times within a "
+                f"{self.part.name} {trouble}. It was started again {len(delays)} times within a "
                 f"minute, which did not help. The last lines of {log}:\n{tail(log)}"
             )
         self.restarts += 1
-        delay = _DELAYS[len(self._recent) - 1]
+        delay = delays[len(self._recent) - 1]
         lived = now - began
         self._say(
             f"{self.part.name} {trouble} after {lived:.0f} s; starting it again "
-            f"({len(self._recent)} of {len(_DELAYS)} in a minute)"
+            f"({len(self._recent)} of {len(delays)} in a minute)"
         )
         await asyncio.sleep(delay)
