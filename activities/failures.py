@@ -120,7 +120,10 @@ _FILTERED = re.compile(
     r"|safety (system|settings)",
     re.I,
 )
-_BAD_KEY = re.compile(
+_BAD_KEY = re.compile(r"invalid[_ ]api[_ ]key|incorrect api key|invalid[_ ]authentication", re.I)
+_RATE = re.compile(r"rate[_ ]?limit|too many requests|throttl", re.I)
+_OVERLOADED = re.compile(r"overloaded|capacity|engine is busy", re.I)
+_KEY = re.compile(
     r"\b(?:sk|pk|gsk|xai|hf)[-_][\w*.-]{3,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]{32,}|\S*\*{3,}\S*", re.I
 )
 _URL = re.compile(r"\w+://\S+|(?<!\w)/(?:[\w.-]+/)+[\w.-]*")
