@@ -33,6 +33,11 @@ class SourceLine:
     def name(self) -> str:
         return f"T{self.number}"
 
+    @property
+    def spoken(self) -> str:
+        """The line without its speaker."""
+        return self.said or self.text
+
 
 @lru_cache(maxsize=16)
 def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:

@@ -1,0 +1,100 @@
+"""Chinese names by surname and title, and owners after their labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from workflows.kinds.facts.context import (
+    Facts,
+    clear_winner,
+    context_weights,
+    line_score,
+    unique_quote,
+)
+from workflows.kinds.kind import Finding, Material
+from workflows.vocabulary import Severity
+
+_SURNAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈"
+    "姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+)
+_TITLES = (
+    "老师|校长|总监|总裁|总|经理|先生|女士|同学|爸爸|妈妈|主任|教授|博士|院长|部长|学长|局长|处长|"
+    "科长|工程师"
+)
+_TITLED = re.compile(rf"([\u4e00-\u9fff]{{1,3}})({_TITLES})")
+_OWNER = re.compile(
+    r"(?:负责人|责任人|执行人|跟进人|由)[:：\s]*([\u4e00-\u9fff]{2,3})"
+    r"(?=[，。；、,;\s）)]|负责|跟进|完成|$)"
+)
+
+
+def chinese_strangers(material: Material, facts: Facts, body: str) -> list[Finding]:
+    """Names that no source, title or attribute has, in any length they may be cut to."""
+    if not re.search(r"[\u4e00-\u9fff]", body):
+        return []
+    text = "\n".join(line.text for line in facts.lines)
+    extra = [material.title]
+    for value in material.attributes.values():
+        extra += [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
+    whole = text + "\n" + "\n".join(extra)
+    findings = []
+    for start, name, title in _names(body):
+        if name + title in whole or (len(name) > 1 and name in whole):
+            continue
+        findings.append(_finding(facts, body, start, name, title))
+    return findings
+
+
+def _names(body: str) -> Iterator[tuple[int, str, str]]:
+    """Place, name and title ('' for a labelled owner)."""
+    for found in _TITLED.finditer(body):
+        before = found.group(1)
+        for length in range(len(before), 0, -1):
+            name = before[len(before) - length :]
+            if name[0] in _SURNAMES:
+                yield found.start(1) + len(before) - length, name, found.group(2)
+                break
+    for found in _OWNER.finditer(body):
+        name = found.group(1)
+        if name[0] in _SURNAMES:
+            yield found.start(1), name, ""
+
+
+def _finding(facts: Facts, body: str, start: int, name: str, title: str) -> Finding:
+    end = start + len(name) + len(title)
+    quote = unique_quote(body, start, end, least=4)
+    right, line = _likely(facts, body, start, name, title)
+    return Finding(
+        category="name",
+        severity=Severity.MAJOR,
+        quote=quote,
+        problem=f"会议中没有“{name}{title}”。",
+        suggestion=None if right is None else quote.replace(name + title, right, 1),
+        evidence=() if line is None else (line,),
+    )
+
+
+def _likely(
+    facts: Facts, body: str, start: int, name: str, title: str
+) -> tuple[str | None, str | None]:
+    """Who has the same title in the line that clearly speaks of the same thing."""
+    if not title:
+        return None, None
+    weights = context_weights(body, start, start + len(name) + len(title))
+    best: dict[str, tuple[float, int]] = {}
+    for at, line in enumerate(facts.lines):
+        for _, other, same in _names(line.text):
+            if same == title:
+                score = line_score(facts, weights, at)
+                person = other + title
+                best[person] = max(best.get(person, (0.0, at)), (score, at))
+    if len(best) == 1:
+        ((person, (_, at)),) = best.items()
+        return person, facts.lines[at].name
+    winner = clear_winner(best.values(), least=3.0, lead=1.3)
+    if winner is None:
+        return None, None
+    person = next(person for person, (_, at) in best.items() if at == winner)
+    return person, facts.lines[winner].name

@@ -1,0 +1,212 @@
+"""Names and owners of a body that nobody in the meeting has, is called or mentions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from workflows.kinds.facts import lexicon
+from workflows.kinds.facts.chinese_names import chinese_strangers
+from workflows.kinds.facts.context import (
+    Facts,
+    clear_winner,
+    context_weights,
+    facts_of,
+    line_score,
+    stem,
+    unique_quote,
+)
+from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.vocabulary import Severity
+
+_LETTERS = r"[^\W\d_\u4e00-\u9fff]"
+_UPPER = r"(?=[^\W\d_\u4e00-\u9fff])(?=[^a-zß-öø-ÿ])"
+_NAME = re.compile(
+    rf"(?<![\w'’@/.-]){_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*"
+    rf"(?:[ ]{_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*)*"
+)
+_SKIPPED_LINE = re.compile(r"^\s*(?:#{1,6}\s|\|?[\s:|-]+\|?$|\*\*[^*]+\*\*:?\s*$|```)")
+_ACTS = re.compile(
+    r"\**\s*(?:will|shall|to|is to|are to|must|agreed|proposed|said|asked|suggested|presented|"
+    r"thought|explained|mentioned|noted|reported|introduced|pointed|wanted|takes?|sends?|writes?|"
+    r"offered|promised|volunteered|has to|is going to)\b"
+)
+_OWNER_LABEL = re.compile(
+    r"(?:owners?|responsible|assigned to|assignee|action by|by|lead)\W{0,4}$|@$", re.IGNORECASE
+)
+_SENTENCE_START = re.compile(
+    r"(?:^|[.!?:;|(“\"‘—–]|\*\*|^\s*(?:[-*+]|\d+[.)])(?:\s*\[[ xX]?\])?)\s*$"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """Words and people of the sources and of what is known of the meeting."""
+
+    words: frozenset[str]
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Named:
+    """A capitalised phrase at [start, end), its unknown words, whether it owns something."""
+
+    start: int
+    end: int
+    text: str
+    owner: bool
+
+
+def verify_names(material: Material, body: str) -> list[Finding]:
+    """Strangers in either language, each reported once."""
+    facts = facts_of(material.sources)
+    if not facts.lines:
+        return []
+    known = known_of(material)
+    findings = [_finding(facts, known, body, named) for named in _strangers(known, body)]
+    findings += chinese_strangers(material, facts, body)
+    return list({finding.quote: finding for finding in findings}.values())
+
+
+def known_of(material: Material) -> Known:
+    """Everything a name may come from: sources, their names, title, attributes."""
+    extra = [material.title, *(source.name for source in material.sources)]
+    participants: list[str] = []
+    for name, value in material.attributes.items():
+        texts = [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
+        participants += texts if name == "participants" else []
+        extra += texts
+    words, speakers = _source_words(material.sources)
+    people = tuple(dict.fromkeys([*participants, *speakers]))
+    return Known(words=words | _words(" ".join(extra)) | _initials(people), people=people)
+
+
+@lru_cache(maxsize=8)
+def _source_words(sources: tuple[SourceText, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    lines = facts_of(sources).lines
+    speakers = tuple(dict.fromkeys(line.speaker for line in lines if line.speaker))
+    return _words("\n".join(line.text for line in lines)), speakers
+
+
+def _words(text: str) -> frozenset[str]:
+    """Lower-case words and their stems; spelled letters joined: `L_C_D_` is lcd."""
+    spelled = re.sub(r"\b((?:[A-Z]_)+[A-Z]?)", lambda found: found.group().replace("_", ""), text)
+    found: set[str] = set()
+    for word in re.findall(r"[^\W\d_\u4e00-\u9fff]+", spelled):
+        found |= {word.lower(), stem(word.lower())}
+    return frozenset(found)
+
+
+def _initials(people: tuple[str, ...]) -> frozenset[str]:
+    """PM for Project Manager."""
+    return frozenset(
+        "".join(word[0] for word in person.split()).lower() for person in people if " " in person
+    )
+
+
+def _strangers(known: Known, body: str) -> Iterator[_Named]:
+    at = 0
+    for line in body.splitlines(keepends=True):
+        if not _SKIPPED_LINE.match(line):
+            for found in _NAME.finditer(line):
+                named = _stranger(known, line, found, at)
+                if named is not None:
+                    yield named
+        at += len(line)
+
+
+def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named | None:
+    words = found.group().split(" ")
+    start = found.start()
+    opens = _SENTENCE_START.search(line[:start]) is not None
+    labelled = _OWNER_LABEL.search(line[:start]) is not None
+    while words and opens and (words[0].lower() in lexicon.OPENERS or words[0].endswith("ly")):
+        start += len(words.pop(0)) + 1
+        opens = False
+    if not words or line[found.end() : found.end() + 1] in ("(", "/"):
+        return None
+    acts = _ACTS.match(line[found.end() :]) is not None
+    unknown = [word for word in words if not _is_known(known, word)]
+    if not unknown and not _other_letter(known, words):
+        return None
+    if opens and len(words) == 1 and not (acts or labelled):
+        return None
+    if all(word.isupper() for word in unknown) and unknown and not (acts or labelled):
+        return None
+    return _Named(
+        start=at + start, end=at + found.end(), text=" ".join(words), owner=acts or labelled
+    )
+
+
+def _is_known(known: Known, word: str) -> bool:
+    plain = re.sub(r"['’]s?$", "", word.lower()).rstrip(".")
+    if len(plain) == 1:
+        return True
+    pieces = [piece for piece in re.split(r"['’.\-]", plain) if piece]
+    return all(
+        piece in lexicon.KNOWN_TO_ALL or piece in known.words or stem(piece) in known.words
+        for piece in pieces
+    )
+
+
+def _other_letter(known: Known, words: list[str]) -> bool:
+    """`PhD G` where the meeting has PhD A and PhD F."""
+    if len(words) != 2 or len(words[1]) != 1:
+        return False
+    same = [person for person in known.people if person.split(" ")[0] == words[0]]
+    return bool(same) and " ".join(words) not in same and all(len(p.split()) == 2 for p in same)
+
+
+def _finding(facts: Facts, known: Known, body: str, named: _Named) -> Finding:
+    quote = unique_quote(body, named.start, named.end, least=3)
+    right = _likely(known, named.text)
+    evidence: tuple[str, ...] = ()
+    if right is None and named.owner:
+        speaker = _who_said(facts, body, named)
+        if speaker is not None:
+            right, evidence = facts.lines[speaker].speaker, (facts.lines[speaker].name,)
+    return Finding(
+        category="owner" if named.owner else "name",
+        severity=Severity.MAJOR,
+        quote=quote,
+        problem=f"“{named.text}” is neither in the meeting nor mentioned in it.",
+        suggestion=None if right is None else quote.replace(named.text, right, 1),
+        evidence=evidence,
+    )
+
+
+def _likely(known: Known, text: str) -> str | None:
+    """The one person whose name is close, or shares a word with it."""
+    from rapidfuzz import fuzz
+
+    close = [
+        person
+        for person in known.people
+        if max(fuzz.ratio(text.lower(), name.lower()) for name in [person, *person.split()]) >= 80
+    ]
+    words = set(text.lower().split())
+    sharing = [person for person in known.people if words & set(person.lower().split())]
+    for group in (close, sharing):
+        if len(group) == 1:
+            person = group[0]
+            single = " " not in text and " " in person
+            if not single:
+                return person
+            return max(person.split(), key=lambda word: fuzz.ratio(text.lower(), word.lower()))
+    return None
+
+
+def _who_said(facts: Facts, body: str, named: _Named) -> int | None:
+    """The line in which somebody takes on what the sentence gives to the stranger."""
+    weights = context_weights(body, named.start, named.end)
+    best: dict[str, tuple[float, int]] = {}
+    for at, line in enumerate(facts.lines):
+        if not line.speaker or not re.search(
+            r"\bI(?:'ll|'m| will| can| could| have)?\b", line.said
+        ):
+            continue
+        score = line_score(facts, weights, at)
+        best[line.speaker] = max(best.get(line.speaker, (0.0, at)), (score, at))
+    return clear_winner(best.values(), least=6.0, lead=1.4)

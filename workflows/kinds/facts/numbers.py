@@ -1,0 +1,245 @@
+"""Numbers of a body that the sources do not have, or have with another value for the same thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workflows.kinds.facts.chinese import numeral
+from workflows.kinds.facts.context import (
+    Facts,
+    clear_winner,
+    context_weights,
+    facts_of,
+    line_score,
+    read_numbers,
+    unique_quote,
+)
+from workflows.kinds.facts.dates import date_spans
+from workflows.kinds.facts.english import number_words
+from workflows.kinds.facts.mentions import CURRENCIES, Mention
+from workflows.kinds.kind import Finding, Material
+from workflows.vocabulary import Severity
+
+_MASKED = re.compile(
+    r"^[ \t]*\d{1,3}[.)、]|^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
+    r"^[ \t]*[-*]?[ \t]*\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
+    r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}[:.]\d{2}\b(?:[ \t]?[ap]\.?m\.?)?",
+    re.MULTILINE | re.IGNORECASE,
+)
+_MONEY = frozenset(CURRENCIES.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Match:
+    """A source line that has another value for the same thing."""
+
+    mention: Mention
+    line: int
+
+
+def verify_numbers(material: Material, body: str) -> list[Finding]:
+    """One finding for each number that is certainly not what the sources say."""
+    facts = facts_of(material.sources)
+    if not facts.lines:
+        return []
+    known = _known_values(material, facts)
+    findings = []
+    for mention in body_numbers(body):
+        finding = _check(facts, known, body, mention)
+        if finding is not None:
+            findings.append(finding)
+    return findings
+
+
+def body_numbers(body: str) -> list[Mention]:
+    """Numbers that state something: not list markers, dates, times of day, code, links."""
+    masked = [found.span() for found in _MASKED.finditer(body)] + date_spans(body)
+    return [
+        mention
+        for mention in read_numbers(body)
+        if not any(start < mention.end and mention.start < end for start, end in masked)
+    ]
+
+
+def _known_values(material: Material, facts: Facts) -> frozenset[float]:
+    """Values in the sources, the title, the attributes, and how many people took part."""
+    values = set(facts.values)
+    for text in (material.title, *_texts(material.attributes.values())):
+        values |= {value for mention in read_numbers(text) for value in mention.values}
+    speakers = {line.speaker for line in facts.lines if line.speaker}
+    participants = material.attributes.get("participants") or []
+    return frozenset(values | {float(len(speakers)), float(len(participants))})
+
+
+def _texts(values: Iterable[object]) -> list[str]:
+    texts = []
+    for value in values:
+        if isinstance(value, list):
+            texts += [entry for entry in value if isinstance(entry, str)]
+        elif value is not None:
+            texts.append(str(value))
+    return texts
+
+
+def _check(facts: Facts, known: frozenset[float], body: str, mention: Mention) -> Finding | None:
+    said = bool(mention.values & known or mention.seconds & facts.seconds)
+    halves = mention.unit == "%" and {value / 100 for value in mention.values} & known
+    if said or halves:
+        match = _other_currency(facts, mention) or _other_count(facts, body, mention)
+        return None if match is None else _finding(facts, body, mention, match)
+    if mention.strong:
+        return _finding(facts, body, mention, _best_match(facts, body, mention))
+    match = _other_count(facts, body, mention)
+    return None if match is None else _finding(facts, body, mention, match)
+
+
+def _other_currency(facts: Facts, mention: Mention) -> _Match | None:
+    """25 pounds where the sources have 25 only as euros."""
+    if mention.unit not in _MONEY:
+        return None
+    same = [
+        _Match(mention=other, line=at)
+        for at, others in enumerate(facts.numbers)
+        for other in others
+        if other.values & mention.values
+    ]
+    units = {match.mention.unit for match in same}
+    return same[0] if len(units) == 1 and units <= _MONEY - {mention.unit} else None
+
+
+def _other_count(facts: Facts, body: str, mention: Mention) -> _Match | None:
+    """Another number right before the same noun, and this one nowhere near that noun."""
+    nouns = set(mention.nouns)
+    if not nouns or max(mention.values) < 2:
+        return None
+    others: list[_Match] = []
+    for at, line in enumerate(facts.numbers):
+        near = facts.numbers[max(0, at - 1) : at + 2]
+        speaks = any(nouns & set(other.nouns) for other in line) or _has_noun(facts, nouns, at)
+        if speaks and any(other.values & mention.values for row in near for other in row):
+            return None
+        others += [_Match(mention=other, line=at) for other in line if nouns & set(other.nouns)]
+    values = {other.mention.values for other in others}
+    if len(values) != 1:
+        return None
+    weights = context_weights(body, mention.start, mention.end)
+    best = max(others, key=lambda match: line_score(facts, weights, match.line))
+    return best if line_score(facts, weights, best.line) >= 3.0 else None
+
+
+def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
+    text = facts.lines[at].text.lower()
+    return any(noun in text for noun in nouns)
+
+
+def _best_match(facts: Facts, body: str, mention: Mention) -> _Match | None:
+    """The one line that clearly speaks of the same thing, with a number of the same unit."""
+    weights = context_weights(body, mention.start, mention.end)
+    candidates: dict[frozenset[float], tuple[float, _Match]] = {}
+    for at, others in enumerate(facts.numbers):
+        fitting = [other for other in others if _fits(mention, other)]
+        if not fitting:
+            continue
+        score = line_score(facts, weights, at)
+        for other in fitting:
+            exact = 1.25 if other.unit == mention.unit and (other.unit or other.nouns) else 1.0
+            rated = (score * exact, _Match(mention=other, line=at))
+            held = candidates.get(other.values)
+            if held is None or held[0] < rated[0]:
+                candidates[other.values] = rated
+    matches = list(candidates.values())
+    winner = clear_winner(
+        ((score, at) for at, (score, _) in enumerate(matches)), least=2.5, lead=1.25
+    )
+    return None if winner is None else matches[winner][1]
+
+
+def _fits(mention: Mention, other: Mention) -> bool:
+    """Whether both may count the same thing: equal units, or one that is left out in speech."""
+    if mention.unit in _MONEY:
+        return other.unit in ("", mention.unit) and not other.nouns and max(other.values) >= 2
+    if mention.unit == "%":
+        return other.unit == "%" or (0.5 in other.values and not other.unit)
+    if mention.unit == "s":
+        return other.unit == "s" and bool(set(mention.nouns) & set(other.nouns))
+    return not other.unit and bool(set(mention.nouns) & set(other.nouns) or not mention.nouns)
+
+
+def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) -> Finding:
+    quote = unique_quote(body, mention.start, mention.end)
+    number = body[mention.start : mention.end]
+    if match is None:
+        return Finding(
+            category="number",
+            severity=Severity.MAJOR,
+            quote=quote,
+            problem=f"“{number}” is said nowhere in the sources.",
+        )
+    line = facts.lines[match.line]
+    right = _rewritten(body, mention, match.mention)
+    suggestion = None if right is None else quote.replace(number, right, 1)
+    return Finding(
+        category="number",
+        severity=Severity.MAJOR,
+        quote=quote,
+        problem=f"{line.name} has another value than “{number}”.",
+        suggestion=suggestion if suggestion != quote else None,
+        evidence=(line.name,),
+    )
+
+
+def _rewritten(body: str, mention: Mention, other: Mention) -> str | None:
+    """The mention with the other's value, in the style of the body."""
+    written = body[mention.start : mention.number_end]
+    rest = body[mention.number_end : mention.end]
+    value = _likeliest(mention, other)
+    if mention.values & other.values:
+        return _with_currency(written, rest, mention, other)
+    head = re.match(r"[€£$¥￥]\s?|百分之", written)
+    prefix = head.group() if head else ""
+    return prefix + _formatted(value, written[len(prefix) :], mention.style) + rest
+
+
+def _with_currency(written: str, rest: str, mention: Mention, other: Mention) -> str | None:
+    """The same amount in the currency that was said."""
+    signs = {"EUR": "€", "GBP": "£", "USD": "$", "CNY": "¥"}
+    if written[:1] in CURRENCIES:
+        return signs[other.unit] + written[1:]
+    names = [name for name, unit in CURRENCIES.items() if unit == other.unit]
+    chinese = any("\u4e00" <= character <= "\u9fff" for character in rest)
+    fitting = [name for name in names if (not name.isascii()) == chinese and len(name) > 1]
+    plural = [name for name in fitting if name.endswith("s")] or fitting
+    if not plural:
+        return None
+    space = rest[: len(rest) - len(rest.lstrip(" -"))]
+    name = plural[0].capitalize() if rest.strip(" -")[:1].isupper() else plural[0]
+    return f"{written}{space}{name}"
+
+
+def _likeliest(mention: Mention, other: Mention) -> float:
+    """Of the values the other may mean, the one closest in size to what was written."""
+    mine = max(mention.values)
+    pool = [value for value in other.values if value > 0] or [0.0]
+    whole = [value for value in pool if value >= 1000 or value * 100 == int(value * 100)]
+    return min(whole or pool, key=lambda value: abs(value - mine) / max(value, mine, 1.0))
+
+
+def _formatted(value: float, written: str, style: str) -> str:
+    for name, scale in (("million", 10**6), ("billion", 10**9), ("thousand", 10**3)):
+        if written.lower().endswith(name) and value >= scale:
+            return f"{_plain(value / scale)} {name}"
+    for name, scale in (("亿", 10**8), ("万", 10**4)):
+        if written.endswith(name) and value >= scale:
+            return f"{_plain(value / scale)}{name}"
+    if style == "words" and value == int(value) and value <= 99:
+        words = number_words(int(value))
+        return words.capitalize() if written[:1].isupper() else words
+    if style == "numerals" and value == int(value) and 1 <= value <= 99:
+        return numeral(int(value))
+    return f"{value:,.10g}" if "," in written and value == int(value) else _plain(value)
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else f"{value:.10g}"
