@@ -123,7 +123,9 @@ def pointer_of(location: Sequence[int | str]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in location)
 
 
-def from_pydantic(errors: Sequence[ErrorDetails], *, prefix: tuple[str, ...] = ()) -> Refusal:
+def from_pydantic(
+    errors: Sequence[Mapping[str, Any] | ErrorDetails], *, prefix: tuple[str, ...] = ()
+) -> Refusal:
     """422 with one entry a field. Values that were sent are not repeated."""
     found = [
         (pointer_of((*prefix, *entry["loc"])), entry["type"], entry["msg"]) for entry in errors
@@ -181,6 +183,7 @@ async def on_refusal(request: Request, error: Exception) -> Response:
 
 
 async def on_misfit(request: Request, error: Exception) -> Response:
-    """A path, query or header value that FastAPI itself refused."""
+    """A path or query value that FastAPI itself refused; its pointer is its name."""
     assert isinstance(error, RequestValidationError)
-    return problem(request_id_of(request), from_pydantic(error.errors()))
+    errors = [{**entry, "loc": entry["loc"][1:]} for entry in error.errors()]
+    return problem(request_id_of(request), from_pydantic(errors))

@@ -35,12 +35,13 @@ class Caller:
 
 @dataclass(kw_only=True)
 class State:
-    """`stopping` is set when the process was told to end: streams finish then."""
+    """`pool` and `signals` are there from the start of the lifespan on; `stopping` is set when the
+    process was told to end: streams finish then."""
 
     settings: Settings
-    pool: Pool
     kinds: Mapping[str, Kind]
-    signals: Signals
+    pool: Pool = field(init=False)
+    signals: Signals = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     disk_full_at: float | None = None
 

@@ -1,0 +1,135 @@
+"""The FastAPI application: routes, handlers of refusals, lifespan of pool and Temporal client.
+
+It starts without database and without Temporal: it answers 503 and "due" until they are there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import logging
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import asyncpg
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from api import documents, openapi, runs, service, unbuilt
+from api.auth import Scope, needs
+from api.commands import ensure_default_profile
+from api.cursors import BadCursor
+from api.edge import Edge
+from api.errors import Refusal, on_misfit, on_refusal, problem
+from api.signals import Signals
+from api.state import State, request_id_of
+from deploy.database import AWAY, open_pool
+from deploy.settings import Settings
+from workflows.kinds import load_kinds
+from workflows.kinds.kind import Kind
+from workflows.vocabulary import ErrorCode
+
+log = logging.getLogger("redraft.api")
+
+_OTHERS = ("api.events", "api.export", "api.diff", "api.pages")
+
+
+def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -> FastAPI:
+    """The application for these settings. `kinds` replaces the installed ones (tests)."""
+    state = State(
+        settings=settings, kinds=load_kinds(settings.kinds_dir) if kinds is None else kinds
+    )
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with _running(state):
+            yield
+
+    app = FastAPI(
+        title="Redraft",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+    )
+    app.state.redraft = state
+    app.add_middleware(Edge, state=state)
+    app.add_exception_handler(HTTPException, on_refusal)
+    app.add_exception_handler(RequestValidationError, on_misfit)
+    app.add_exception_handler(BadCursor, _on_bad_cursor)
+    app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]
+    for router in (service.router, unbuilt.router, documents.router, runs.router, *_others()):
+        app.include_router(router)
+    _add_documentation(app)
+    return app
+
+
+def _others() -> list[APIRouter]:
+    found = []
+    for name in _OTHERS:
+        try:
+            router = getattr(importlib.import_module(name), "router", None)
+        except ImportError as error:
+            log.warning("routes left out", extra={"router": name, "error": str(error)})
+            continue
+        if router is not None:
+            found.append(router)
+    return found
+
+
+def _add_documentation(app: FastAPI) -> None:
+    reads = [needs(Scope.READ, content=False)]
+
+    async def document() -> JSONResponse:
+        return JSONResponse(app.openapi())
+
+    async def docs() -> HTMLResponse:
+        return openapi.docs_page(app)
+
+    app.add_api_route("/openapi.json", document, include_in_schema=False, dependencies=reads)
+    app.add_api_route("/docs", docs, include_in_schema=False, dependencies=reads)
+
+
+@contextlib.asynccontextmanager
+async def _running(state: State) -> AsyncIterator[None]:
+    state.pool = await open_pool(state.settings, name="redraft-api")
+    state.signals = Signals(state.settings, state.pool)
+    first = asyncio.create_task(_first_profile(state))
+    try:
+        yield
+    finally:
+        state.stopping.set()
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        await state.signals.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(1):
+                await state.pool.close()
+        state.pool.terminate()
+
+
+async def _first_profile(state: State) -> None:
+    """Until it worked once: database and schema may come later than this process."""
+    while True:
+        try:
+            await ensure_default_profile(state.pool, state.settings)
+            return
+        except (*AWAY, asyncpg.PostgresError) as error:
+            log.info("first profile waits", extra={"error": type(error).__name__})
+            await asyncio.sleep(1)
+
+
+async def _on_bad_cursor(request: Request, error: Exception) -> Response:
+    refusal = Refusal(400, ErrorCode.INVALID_CURSOR, "this cursor was not given out by this list")
+    return problem(request_id_of(request), refusal)
+
+
+def state_in(app: FastAPI) -> State:
+    """The state of an application, for the process that runs it."""
+    state: Any = app.state.redraft
+    assert isinstance(state, State)
+    return state

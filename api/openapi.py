@@ -1,0 +1,139 @@
+"""The OpenAPI document, its snapshot (`deploy/openapi.json`), and `/docs`, a plain list of it.
+
+`python -m api.openapi` prints the document; the snapshot is held equal to it by a test.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import sys
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from pydantic.json_schema import models_json_schema
+from starlette.responses import HTMLResponse
+
+from api.bodies import MODELS
+from workflows.vocabulary import ErrorCode
+
+PRODUCT_VERSION = "0.1.0"
+_REF = "#/components/schemas/{model}"
+_IDEMPOTENCY_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "1 to 255 visible ASCII characters, kept 24 hours. Answers of commands that "
+    "took effect are kept and replayed; refusals and 5xx are not, so the key may be tried again.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+}
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "code", "request_id", "params", "errors"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "English; pages translate by code"},
+        "code": {"$ref": "#/components/schemas/ErrorCode"},
+        "request_id": {"type": "string"},
+        "params": {"type": "object"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "pointer": {"type": "string", "description": "JSON pointer"},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+        "run": {"$ref": "#/components/schemas/Run"},
+    },
+}
+
+
+def build(app: FastAPI) -> dict[str, Any]:
+    """The document of this application; made once a process."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title="Redraft",
+            version=PRODUCT_VERSION,
+            description="Durable review and refinement of documents that matter.",
+            routes=app.routes,
+        )
+        _complete(document)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _complete(document: dict[str, Any]) -> None:
+    schemas = document.setdefault("components", {}).setdefault("schemas", {})
+    models = [(model, "validation") for _, model in sorted(MODELS.items())]
+    _, definitions = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]
+    schemas.update(definitions.get("$defs", {}))
+    schemas["ErrorCode"] = {"type": "string", "enum": [str(code) for code in ErrorCode]}
+    schemas["Problem"] = _PROBLEM
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    for operations in document["paths"].values():
+        for method, operation in operations.items():
+            _complete_operation(method, operation)
+
+
+def _complete_operation(method: str, operation: dict[str, Any]) -> None:
+    operation["responses"].pop("422", None)
+    operation["responses"]["default"] = {
+        "description": "Refused",
+        "content": {
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+        },
+    }
+    if method == "post":
+        operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
+
+
+def docs_page(app: FastAPI) -> HTMLResponse:
+    """A list of routes and codes: no script, nothing from elsewhere."""
+    rows = []
+    for path, operations in sorted(build(app)["paths"].items()):
+        for method, operation in operations.items():
+            text = operation.get("description") or operation.get("summary") or ""
+            rows.append(
+                f"<dt><code>{method.upper()} {html.escape(path)}</code></dt>"
+                f"<dd>{html.escape(text)}</dd>"
+            )
+    codes = "".join(f'<li id="{code}"><code>{code}</code></li>' for code in ErrorCode)
+    return HTMLResponse(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Redraft API</title>'
+        '</head><body><main><h1>Redraft API</h1><p><a href="/openapi.json">OpenAPI document</a>'
+        f"</p><dl>{''.join(rows)}</dl><h2>Codes</h2><ul>{codes}</ul></main></body></html>"
+    )
+
+
+def unscoped(app: FastAPI) -> list[str]:
+    """Routes that declare no scope; the list must be empty."""
+    from api.auth import Need
+
+    found = []
+    for route in app.routes:
+        if isinstance(route, APIRoute) and not any(
+            isinstance(dependency.call, Need) for dependency in route.dependant.dependencies
+        ):
+            found.append(f"{sorted(route.methods or ())} {route.path}")
+    return found
+
+
+def main() -> None:
+    from api.app import create_app
+    from deploy.settings import load
+
+    app = create_app(load(need_database=False))
+    sys.stdout.write(json.dumps(build(app), indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""What may be sent, as pydantic models; unknown fields are refused everywhere.
+
+Lengths are in characters unless said otherwise. What needs rows or a kind is checked in
+`api.commands` and `api.inserts`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic.functional_validators import AfterValidator
+from pydantic_core import PydanticCustomError
+
+TEXT_BYTES = 5_000_000
+"""Largest text (a body or a source), in UTF-8 bytes; also the largest JSON request."""
+FORM_BYTES = 50_000_000
+LARGEST_NUMBER = 2_147_483_647
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "must not be empty")
+    return text
+
+
+def _not_yet(value: Any) -> Any:
+    if value is not None:
+        raise PydanticCustomError("not_built", "cannot be set yet; leave it out")
+    return value
+
+
+Text: TypeAlias = Annotated[str, AfterValidator(_not_blank)]
+Title: TypeAlias = Annotated[str, StringConstraints(max_length=300), AfterValidator(_not_blank)]
+Remark: TypeAlias = Annotated[str, StringConstraints(max_length=10_000)]
+Tag: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+Tags: TypeAlias = Annotated[list[Tag], Field(max_length=20)]
+Language: TypeAlias = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)
+]
+MediaType: TypeAlias = Annotated[
+    str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?$", max_length=127)
+]
+Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+Number: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, strict=True)]
+Rounds: TypeAlias = Annotated[int, Field(ge=1, le=20, strict=True)]
+Score: TypeAlias = Annotated[int, Field(ge=0, le=100, strict=True)]
+
+
+class _Request(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+_Whole: TypeAlias = Annotated[int, Field(ge=1)]
+_Amount: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
+
+
+class Limits(_Request):
+    """Stated by the contract; each is refused until the model boundary enforces it."""
+
+    max_calls: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
+    max_tokens: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
+    max_cost: Annotated[_Amount | None, AfterValidator(_not_yet)] = None
+    max_seconds: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
+
+
+class NewSource(_Request):
+    name: Name
+    media_type: MediaType
+    text: Text
+
+
+class _DocumentFields(_Request):
+    kind: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    title: Title
+    language: Language | None = None
+    body: Text | None = None
+    sources: Annotated[list[NewSource], Field(max_length=50)] = Field(default_factory=list)
+    attributes: dict[str, Any] = Field(default_factory=dict)
+
+
+class _RunFields(_Request):
+    max_rounds: Rounds = 5
+    pass_score: Score = 90
+    profile: Name = "default"
+    limits: Limits | None = None
+    confirm_by: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    webhook_url: Annotated[str | None, AfterValidator(_not_yet)] = None
+
+
+class NewDocument(_DocumentFields):
+    """Body of `POST /api/documents`."""
+
+    tags: Tags = Field(default_factory=list)
+
+
+class NewRun(_RunFields):
+    """Body of `POST /api/documents/{id}/runs`."""
+
+    base_revision: Number | None = None
+    tags: Tags = Field(default_factory=list)
+
+
+class NewDocumentRun(_DocumentFields, _RunFields):
+    """Body of `POST /api/runs`: document and run at once; `tags` are those of both."""
+
+    tags: Tags = Field(default_factory=list)
+
+    def document(self) -> NewDocument:
+        return NewDocument(**{name: getattr(self, name) for name in NewDocument.model_fields})
+
+    def run(self) -> NewRun:
+        names = [name for name in NewRun.model_fields if name != "base_revision"]
+        return NewRun(**{name: getattr(self, name) for name in names})
+
+
+class DocumentChange(_Request):
+    """Body of `PATCH /api/documents/{id}`."""
+
+    title: Title | None = None
+    tags: Tags | None = None
+
+
+class NewRevision(_Request):
+    base_revision: Number
+    body: Text
+    comment: Remark | None = None
+
+
+class Interrupt(_Request):
+    reason: Remark | None = None
+
+
+class Resume(_Request):
+    note: Remark | None = None
+    body: Text | None = None
+    base_revision: Number | None = None
+    profile: Name | None = None
+    limits: Limits | None = None
+    max_rounds: Rounds | None = None
+    override_guardrail: bool = False
+
+
+class Confirm(_Request):
+    revision: Number
+    body: Text | None = None
+    comment: Remark | None = None
+    override_offered: bool = False
+
+
+class Reject(_Request):
+    comment: Remark | None = None
+
+
+class Cancel(_Request):
+    reason: Remark | None = None
+
+
+class Fork(_Request):
+    revision: Number
+
+
+class SwitchesChange(_Request):
+    """Body of `PUT /api/switches`."""
+
+    draining: bool
+    note: Annotated[str, StringConstraints(max_length=500)] | None = None

@@ -1,0 +1,202 @@
+"""Routes of the service itself: kinds, profiles, switches, codes, version, health, metrics."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict
+from importlib.metadata import version as installed
+from typing import Annotated, Any
+
+import asyncpg
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.responses import JSONResponse, Response
+
+from api import metrics, queries, requests, wire
+from api.auth import Principal, Scope, needs
+from api.bodies import accepts, json_body
+from api.commands import set_draining
+from api.idempotency import perform, tools_of
+from api.openapi import PRODUCT_VERSION
+from api.paths import Page, or_404
+from api.state import State, state_of
+from deploy.database import AWAY
+from deploy.migrations import HEAD
+from workflows.kinds.kind import Kind
+from workflows.vocabulary import ErrorCode, EventType, Reason
+
+DATA_FORMAT = 1
+
+router = APIRouter(tags=["service"])
+Reads = Annotated[Principal, needs(Scope.READ, content=False)]
+Open = needs(Scope.HEALTH, content=False)
+
+
+class Codes(BaseModel):
+    """The closed lists of codes."""
+
+    items: list[str]
+    next_cursor: None = None
+    reasons: list[str]
+    events: list[str]
+
+
+class Version(BaseModel):
+    """What runs here. `engine` is null while Temporal does not answer."""
+
+    product: str
+    schema_: str
+    data_format: int
+    engine: str | None
+    sdk: dict[str, str]
+    offline_model: bool
+
+
+class Health(BaseModel):
+    status: str
+    problems: list[str] = []
+
+
+def _kind(kind: Kind) -> wire.KindInfo:
+    sample = kind.sample()
+    return wire.KindInfo(
+        name=kind.name,
+        version=kind.version,
+        languages=list(kind.languages),
+        limits=asdict(kind.limits),
+        attributes=sorted(kind.attribute_names),
+        reply_schemas={str(step): dict(schema) for step, schema in kind.schemas.items()},
+        sample=None if sample is None else dict(sample),
+    )
+
+
+@router.get("/api/kinds", response_model=wire.Page[wire.KindInfo])
+async def list_kinds(request: Request, principal: Reads) -> wire.Page[wire.KindInfo]:
+    """The kinds that are installed, each with a sample to post."""
+    kinds = state_of(request).kinds
+    return wire.Page[wire.KindInfo](items=[_kind(kinds[name]) for name in sorted(kinds)])
+
+
+@router.get("/api/profiles", response_model=wire.Page[wire.Profile])
+async def list_profiles(request: Request, page: Page, principal: Reads) -> wire.Page[wire.Profile]:
+    """The newest version of each."""
+    pool = state_of(request).pool
+    return await queries.profiles_page(pool, page.limit, page.cursor, page.count)
+
+
+@router.get("/api/profiles/{name}/versions", response_model=wire.Page[wire.Profile])
+async def list_profile_versions(
+    name: str, request: Request, page: Page, principal: Reads
+) -> wire.Page[wire.Profile]:
+    """Newest first."""
+    pool = state_of(request).pool
+    found = await queries.profile_versions(
+        pool, name.replace("\0", ""), page.limit, page.cursor, page.count
+    )
+    return or_404(found, "profile")
+
+
+@router.get("/api/switches", response_model=wire.Switches)
+async def get_switches(request: Request, principal: Reads) -> wire.Switches:
+    return await queries.switches(state_of(request).pool)
+
+
+@router.put(
+    "/api/switches",
+    response_model=wire.Switches,
+    openapi_extra=accepts(requests.SwitchesChange),
+)
+async def put_switches(
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.ADMIN, content=False)],
+    wanted: Annotated[requests.SwitchesChange, json_body(requests.SwitchesChange)],
+) -> Response:
+    """While draining nothing starts or resumes; what is in flight is not touched."""
+    tools = tools_of(request)
+    answer = await perform(tools, lambda c: set_draining(c, tools, wanted))
+    return answer.response()
+
+
+@router.get("/api/codes", response_model=Codes)
+async def list_codes(principal: Reads) -> Codes:
+    """Codes of refusals; beside them reasons of runs, steps and calls, and types of events."""
+    return Codes(
+        items=[str(code) for code in ErrorCode],
+        reasons=[str(reason) for reason in Reason],
+        events=[str(event) for event in EventType],
+    )
+
+
+@router.get("/api/version")
+async def get_version(request: Request, principal: Reads) -> JSONResponse:
+    """Versions of product, schema, data format, engine and SDKs."""
+    state = state_of(request)
+    return JSONResponse(
+        {
+            "product": PRODUCT_VERSION,
+            "schema": await _schema_version(state),
+            "schema_needed": HEAD,
+            "data_format": DATA_FORMAT,
+            "engine": await state.signals.server_version(),
+            "python": platform.python_version(),
+            "sdk": {name: installed(name) for name in ("temporalio", "openai", "fastapi")},
+            "offline_model": state.settings.offline_model,
+        }
+    )
+
+
+async def _schema_version(state: State) -> str | None:
+    """The revision that the database is at; None when it cannot be read."""
+    try:
+        found: str | None = await state.pool.fetchval("SELECT version_num FROM alembic_version")
+    except (*AWAY, asyncpg.PostgresError):
+        return None
+    return found
+
+
+@router.get("/healthz", dependencies=[Open], response_model=Health)
+async def healthz() -> Health:
+    """The process answers. No store is asked."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", dependencies=[Open], response_model=Health)
+async def readyz(request: Request) -> JSONResponse:
+    """Whether commands can be taken: database there and writable, schema not behind."""
+    state = state_of(request)
+    problems = await _problems(state)
+    health = Health(status="unready" if problems else "ok", problems=problems)
+    return JSONResponse(health.model_dump(), 503 if problems else 200)
+
+
+async def _problems(state: State) -> list[str]:
+    if state.disk_was_full():
+        return [str(ErrorCode.DISK_FULL)]
+    try:
+        row = await state.pool.fetchrow(
+            """
+            SELECT (SELECT version_num FROM alembic_version) AS version,
+                pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS closed
+            """,
+            timeout=2,
+        )
+    except asyncpg.UndefinedTableError:
+        return ["schema_behind"]
+    except (*AWAY, asyncpg.PostgresError):
+        return ["database_away"]
+    problems = [] if row is not None and (row["version"] or "") >= HEAD else ["schema_behind"]
+    if row is not None and row["closed"]:
+        problems.append("database_read_only")
+    return problems
+
+
+@router.get("/metrics", include_in_schema=False, dependencies=[needs(Scope.READ, content=False)])
+async def get_metrics() -> Response:
+    """Counters of this process, as Prometheus reads them."""
+    return Response(metrics.render(), media_type=metrics.MEDIA_TYPE)
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """JSON schema of a model, for routes that answer plain JSON."""
+    schema: dict[str, Any] = model.model_json_schema()
+    return schema

@@ -1,0 +1,46 @@
+"""Routes of the contract whose issue has not built them yet: 501 `not_built`.
+
+They are not in the OpenAPI document; when one is built, its line here goes.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from api.auth import Scope, needs
+from api.errors import Refusal
+from workflows.vocabulary import ErrorCode
+
+NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
+    ("PATCH", "/api/runs/{run_id}/issues/{issue_id}", Scope.DECIDE),
+    ("POST", "/api/runs/{run_id}/rework", Scope.DECIDE),
+    ("POST", "/api/runs/bulk", Scope.OPERATE),
+    ("POST", "/api/documents/{document_id}/sources", Scope.WRITE),
+    ("GET", "/api/documents/{document_id}/sources/{source_id}/audio", Scope.READ),
+    ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
+    ("GET", "/api/documents/{document_id}/draft", Scope.READ),
+    ("POST", "/api/profiles", Scope.ADMIN),
+    ("POST", "/api/preview", Scope.WRITE),
+    ("POST", "/api/estimate", Scope.WRITE),
+    ("GET", "/api/observe", Scope.READ),
+    ("GET", "/api/keys", Scope.ADMIN),
+    ("POST", "/api/keys", Scope.ADMIN),
+    ("DELETE", "/api/keys", Scope.ADMIN),
+    ("DELETE", "/api/keys/{key_id}", Scope.ADMIN),
+    ("GET", "/api/me", Scope.READ),
+    ("GET", "/api/audit", Scope.ADMIN),
+    ("GET", "/api/webhook-deliveries", Scope.ADMIN),
+    ("POST", "/api/webhook-deliveries/{delivery_id}/redeliver", Scope.ADMIN),
+)
+
+router = APIRouter(include_in_schema=False)
+
+
+async def _not_built() -> None:
+    raise Refusal(501, ErrorCode.NOT_BUILT, "this route is not built yet")
+
+
+for _method, _path, _scope in NOT_BUILT:
+    router.add_api_route(
+        _path, _not_built, methods=[_method], dependencies=[needs(_scope, content=True)]
+    )

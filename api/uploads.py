@@ -1,0 +1,143 @@
+"""`multipart/form-data` of a new document: fields, and the texts of `body` and `source` files.
+
+Parts are streamed to disk and counted while they are read; what is too large is refused before it
+is all here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from api import requests
+from api.bodies import check_text, fit, parse_json
+from api.errors import Refusal, misfit, too_large
+from workflows.vocabulary import ErrorCode
+
+MAX_FILES = 60
+MAX_FIELDS = 100
+_FIELDS = frozenset({"kind", "title", "language", "attributes", "tags", "body", "source", "audio"})
+_ONCE = ("kind", "title", "language")
+
+
+class _Counting(MultiPartParser):
+    """The parser, with a limit for each file as well as for each field."""
+
+    def __init__(self, request: Request) -> None:
+        super().__init__(
+            request.headers,
+            request.stream(),
+            max_files=MAX_FILES,
+            max_fields=MAX_FIELDS,
+            max_part_size=requests.TEXT_BYTES,
+        )
+        self._bytes = 0
+
+    def on_part_begin(self) -> None:
+        self._bytes = 0
+        super().on_part_begin()
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self._bytes += end - start
+        if self._bytes > requests.TEXT_BYTES:
+            raise too_large(
+                requests.TEXT_BYTES, pointer=f"/{self._current_part.field_name or ''}"[:100]
+            )
+        super().on_part_data(data, start, end)
+
+
+def form_schema() -> dict[str, Any]:
+    """The form as the OpenAPI document shows it."""
+    text = {"type": "string"}
+    file = {"type": "string", "format": "binary"}
+    return {
+        "type": "object",
+        "required": ["kind", "title"],
+        "properties": {
+            "kind": text,
+            "title": text,
+            "language": text,
+            "attributes": {"type": "string", "description": "a JSON object"},
+            "tags": {"type": "array", "items": text},
+            "body": file,
+            "source": {"type": "array", "items": file},
+        },
+    }
+
+
+async def read_document(request: Request) -> requests.NewDocument:
+    """The form as a document. 400 when it is no form, 413 and 422 as for JSON."""
+    try:
+        form = await _Counting(request).parse()
+    except MultiPartException as error:
+        raise Refusal(
+            400, ErrorCode.INVALID_REQUEST, f"the form cannot be read: {error.message}"[:200]
+        ) from None
+    try:
+        return fit(requests.NewDocument, await _values(form))
+    finally:
+        await form.close()
+
+
+async def _values(form: FormData) -> dict[str, Any]:
+    unknown = sorted(set(form) - _FIELDS)
+    if unknown:
+        check_text(unknown[0], "")
+        raise misfit(f"/{unknown[0]}"[:100], "unknown field")
+    if "audio" in form:
+        raise misfit("/audio", "recordings cannot be taken yet; send a transcript as source")
+    values: dict[str, Any] = {}
+    for name in _ONCE:
+        if name in form:
+            values[name] = await _text(form[name], f"/{name}")
+    if "body" in form:
+        values["body"] = await _text(form["body"], "/body")
+    if "attributes" in form:
+        values["attributes"] = parse_json(
+            (await _text(form["attributes"], "/attributes")).encode() or b"{}"
+        )
+    values["tags"] = [await _text(tag, "/tags") for tag in form.getlist("tags")]
+    values["sources"] = [
+        await _source(entry, index) for index, entry in enumerate(form.getlist("source"))
+    ]
+    return values
+
+
+async def _text(entry: UploadFile | str, pointer: str) -> str:
+    if isinstance(entry, str):
+        text = entry
+    else:
+        try:
+            text = (await entry.read()).decode()
+        except UnicodeDecodeError as error:
+            detail = f"is no valid UTF-8 at byte {error.start}"
+            raise Refusal(
+                400,
+                ErrorCode.INVALID_REQUEST,
+                detail,
+                params={"position": error.start},
+                errors=[(pointer, "not_utf8", detail)],
+            ) from None
+    check_text(text, pointer)
+    return text
+
+
+async def _source(entry: UploadFile | str, index: int) -> dict[str, Any]:
+    pointer = f"/source/{index}"
+    text = await _text(entry, pointer)
+    if isinstance(entry, str):
+        return {"name": f"source {index + 1}", "media_type": "text/plain", "text": text}
+    name = _bare(entry.filename or f"source {index + 1}")
+    check_text(name, pointer)
+    media_type = (entry.content_type or "text/plain").partition(";")[0].strip()
+    if media_type == "application/octet-stream":
+        media_type = "text/plain"
+    return {"name": name, "media_type": media_type, "text": text}
+
+
+def _bare(name: str) -> str:
+    """A file's own name: browsers and programs may send whole paths of their machine."""
+    return name.replace("\\", "/").rpartition("/")[2][:255] or "source"
