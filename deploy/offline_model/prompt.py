@@ -39,14 +39,14 @@ class SourceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenIssue:
-    """One line of the ISSUES block."""
+    """One line of the ISSUES block. The suggestion is None when nobody knows one, "" to drop it."""
 
     id: str
     severity: str
     category: str
     quote: str
     problem: str
-    suggestion: str
+    suggestion: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +86,17 @@ class Prompt:
             if isinstance(value, list):
                 kept += [item for item in value if isinstance(item, dict)]
         return kept
+
+    @cached_property
+    def locks(self) -> Sequence[str]:
+        """Passages that must stay as they are."""
+        value = _json(self._joined("LOCKED"))
+        return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+    @cached_property
+    def about(self) -> str:
+        """What is known of the document besides its sources, as text."""
+        return "\n".join(block.text for block in self.blocks if block.name in ("ABOUT", "REQUEST"))
 
     @cached_property
     def request(self) -> Mapping[str, Any]:
@@ -201,10 +212,14 @@ def parse_issues(text: str) -> Sequence[OpenIssue]:
                 category=found.group(3),
                 quote=_unquoted(quote or rest),
                 problem=problem.strip(),
-                suggestion=_unquoted(suggestion),
+                suggestion=_suggestion(suggestion.strip()),
             )
         )
     return issues
+
+
+def _suggestion(text: str) -> str | None:
+    return None if text in ("", "none", "null", "-") else _unquoted(text)
 
 
 def _unquoted(text: str) -> str:

@@ -1,0 +1,142 @@
+"""Writes first drafts by rule: minutes from cue words, itineraries from their request.
+
+Both are honest about what they are: lines taken over from the source, and plain slots of a day.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from deploy.offline_model.prompt import Prompt, SourceLine
+from deploy.offline_model.words import is_chinese, words
+
+CUES = {
+    "decisions": re.compile(
+        r"\b(?:decided?|decision|agreed?|we(?:'ll| will) go with|let's go with|settled|approved)"
+        r"\b|决定|确定|同意|通过了|就这么定|定下来",
+        re.IGNORECASE,
+    ),
+    "actions": re.compile(
+        r"\b(?:I'll|I will|will send|can you|could you|action item|to do|by (?:mon|tues|wednes|"
+        r"thurs|fri)day|deadline|follow up|take care of)\b"
+        r"|我来|我负责|负责|请你|下周|完成|截止|跟进",
+        re.IGNORECASE,
+    ),
+    "questions": re.compile(
+        r"\b(?:open question|not sure|don't know|need to find out|unclear)\b"
+        r"|不确定|不清楚|待定|问题是",
+        re.IGNORECASE,
+    ),
+}
+HEADINGS = {
+    "summary": ("Summary", "摘要"),
+    "decisions": ("Decisions", "决定"),
+    "actions": ("Actions", "行动项"),
+    "questions": ("Open questions", "待解决的问题"),
+}
+MOST = 8
+"""Lines taken over into a section."""
+FEWEST_WORDS = 4
+"""Content words a line needs to be worth taking over."""
+MOST_DAYS = 60
+
+
+def draft(prompt: Prompt) -> Mapping[str, Any]:
+    """The reply to `redraft_draft`: a section per sort of cue, each line with its speaker."""
+    text = "\n".join(line.text for line in prompt.lines)
+    language = int(is_chinese(text))
+    kept = {item.get("key") for item in prompt.already}
+    items = []
+    for key, headings in HEADINGS.items():
+        lines = _opening(prompt.lines) if key == "summary" else _cued(prompt.lines, CUES[key])
+        nothing = ("Nothing noted.", "无。")[language]
+        markdown = "\n".join(f"- {_written(line)}" for line in lines) or nothing
+        if key not in kept:
+            items.append({"key": key, "heading": headings[language], "markdown": markdown})
+    return {"items": items}
+
+
+def _opening(lines: Sequence[SourceLine]) -> Sequence[SourceLine]:
+    """The longest lines of the meeting, in order: where most was said."""
+    telling = [line for line in lines if len(words(line.text)) >= FEWEST_WORDS]
+    longest = sorted(telling, key=lambda line: -len(line.text))[: MOST // 2]
+    return sorted(longest, key=lambda line: line.number)
+
+
+def _cued(lines: Sequence[SourceLine], cue: re.Pattern[str]) -> Sequence[SourceLine]:
+    found = [
+        line for line in lines if cue.search(line.text) and len(words(line.text)) >= FEWEST_WORDS
+    ]
+    return found[:MOST]
+
+
+def _written(line: SourceLine) -> str:
+    """A spoken line without its noise, on one line, at most some two hundred characters."""
+    text = re.sub(r"\{[a-z]+\}|\b(?:um|uh|er|hmm)\b\s*,?", " ", line.text)
+    text = re.sub(r"\s+([,.?!])", r"\1", re.sub(r"\s+", " ", text)).strip()
+    if len(text) > 200:
+        text = text[:200].rsplit(" ", 1)[0] + " …"
+    return f"{line.speaker}: {text}" if line.speaker else text
+
+
+def itinerary(prompt: Prompt) -> Mapping[str, Any]:
+    """The reply to `redraft_itinerary`: each day of the request that is not kept already."""
+    request = prompt.request
+    days = _number(request.get("days"), 1)
+    kept = {item.get("day") for item in prompt.already}
+    chinese = is_chinese(" ".join(str(value) for value in request.values()))
+    items = [
+        {"day": day, "city": _city(request, day, days), "entries": list(entries)}
+        for day in range(1, min(days, MOST_DAYS) + 1)
+        if day not in kept
+        for entries in [_entries(request, day, days, chinese=chinese)]
+    ]
+    return {"items": items}
+
+
+def _number(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and value > 0 else otherwise
+
+
+def _city(request: Mapping[str, Any], day: int, days: int) -> str:
+    """The destination; where the request names several, each gets its share of the days."""
+    target = request.get("to")
+    cities = [str(city) for city in target] if isinstance(target, list) else [str(target or "")]
+    cities = [city for city in cities if city] or [str(request.get("from") or "-")]
+    return cities[min((day - 1) * len(cities) // days, len(cities) - 1)]
+
+
+def _entries(
+    request: Mapping[str, Any], day: int, days: int, *, chinese: bool
+) -> Iterable[Mapping[str, Any]]:
+    """Travel on the first and last day, meals by the wanted cuisine, a walk, a night's stay.
+
+    Nothing is known about prices, and an invented one would look like knowledge: no costs.
+    """
+    city, home = _city(request, day, days), str(request.get("from") or "")
+    cuisines = request.get("cuisine") or []
+    cuisine = (
+        str(cuisines[(day - 1) % len(cuisines)]) if isinstance(cuisines, list) and cuisines else ""
+    )
+    transport = str(request.get("transport") or ("交通" if chinese else "travel"))
+    if day == 1 and home:
+        yield _entry("08:00", "11:00", "transport", _trip(transport, home, city, chinese=chinese))
+    else:
+        yield _entry("09:00", "11:30", "visit", f"{city}市区游览" if chinese else f"Walk in {city}")
+    lunch = f"{cuisine}午餐" if chinese else f"{cuisine} lunch".strip().capitalize()
+    yield _entry("12:00", "13:00", "meal", lunch)
+    yield _entry("14:00", "17:00", "visit", f"{city}景点" if chinese else f"Sights of {city}")
+    if day == days and home and days > 1:
+        yield _entry("18:00", "21:00", "transport", _trip(transport, city, home, chinese=chinese))
+    else:
+        room = str(request.get("room_type") or "")
+        stay = f"{city}住宿 {room}" if chinese else f"Stay in {city} {room}"
+        yield _entry("20:00", "23:59", "stay", stay.strip())
+
+
+def _trip(transport: str, start: str, end: str, *, chinese: bool) -> str:
+    return f"{transport}：{start} - {end}" if chinese else f"{transport}: {start} to {end}"
+
+
+def _entry(start: str, end: str, kind: str, name: str) -> Mapping[str, Any]:
+    return {"start": start, "end": end, "kind": kind, "name": name, "cost": None}
