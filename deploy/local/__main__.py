@@ -101,6 +101,9 @@ def main(words: list[str] | None = None) -> int:
     except PartFailed as error:
         print(f"redraft: {error}", file=sys.stderr)
         return 1
+    except OSError as error:
+        print(f"redraft: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
 

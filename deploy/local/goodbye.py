@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncpg
-
 
 async def say_goodbye_for(database_url: str, pid: int, started: float) -> None:
     """Marks the worker as gone; `started` (seconds since 1970) tells it from a reused pid."""
+    import asyncpg
+
     connection = await asyncpg.connect(database_url, timeout=1.0)
     try:
         await connection.execute(

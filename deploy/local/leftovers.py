@@ -12,17 +12,18 @@ import signal
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-import psutil
+from typing import TYPE_CHECKING, Any
 
 from deploy.local.data import DataDirectory, same_processes
+
+if TYPE_CHECKING:
+    import psutil
 
 
 async def end_children(data: DataDirectory) -> None:
     """Ends what `live.json` names and is still the same process (macOS: no death signal there)."""
     live = data.read("live.json")
-    if not same_processes(live):
+    if not live or not same_processes(live):
         return
     found = [_same(child) for child in live.get("children", [])]
     await _end([process for process in found if process], (signal.SIGTERM, signal.SIGKILL))
@@ -45,6 +46,8 @@ async def end_postgres(cluster: Path) -> None:
 
 
 def _server_of(pid: int, cluster: Path) -> psutil.Process | None:
+    import psutil
+
     try:
         process = psutil.Process(pid)
         if process.status() == psutil.STATUS_ZOMBIE or "postgres" not in process.name():
@@ -55,6 +58,8 @@ def _server_of(pid: int, cluster: Path) -> psutil.Process | None:
 
 
 def _same(child: dict[str, Any]) -> psutil.Process | None:
+    import psutil
+
     with contextlib.suppress(psutil.Error, KeyError):
         process = psutil.Process(child["pid"])
         if abs(process.create_time() - child["created"]) < 0.05:
@@ -63,6 +68,8 @@ def _same(child: dict[str, Any]) -> psutil.Process | None:
 
 
 async def _end(processes: Iterable[psutil.Process], signals: Iterable[int]) -> None:
+    import psutil
+
     for number in signals:
         for process in processes:
             with contextlib.suppress(psutil.Error):
@@ -81,6 +88,8 @@ async def _gone(processes: Iterable[psutil.Process], seconds: float) -> bool:
 
 
 def _alive(process: psutil.Process) -> bool:
+    import psutil
+
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False

@@ -15,8 +15,7 @@ import shutil
 import signal
 from dataclasses import dataclass
 from pathlib import Path
-
-import asyncpg
+from typing import TYPE_CHECKING
 
 from deploy.local import binaries, leftovers
 from deploy.local.accounts import Account, can_reach, for_postgres
@@ -24,6 +23,9 @@ from deploy.local.data import DataDirectory
 from deploy.local.errors import PartFailed
 from deploy.local.processes import Command, ProcessTable, tail
 from deploy.local.supervise import Part
+
+if TYPE_CHECKING:
+    import asyncpg
 
 SUPERUSER, OWNER, APPLICATION = "postgres", "redraft_owner", "redraft_app"
 DATABASE = "redraft"
@@ -83,6 +85,8 @@ class Postgres:
 
     async def answers(self) -> None:
         """Raises OSError while it cannot be asked; one that has no room left is not down."""
+        import asyncpg
+
         try:
             connection = await self.connect("postgres")
         except asyncpg.TooManyConnectionsError:
@@ -93,6 +97,8 @@ class Postgres:
             await connection.close(timeout=2.0)
 
     async def connect(self, database: str) -> asyncpg.Connection[asyncpg.Record]:
+        import asyncpg  # while the server starts, which takes as long
+
         try:
             return await asyncpg.connect(
                 host="127.0.0.1",

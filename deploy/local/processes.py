@@ -13,12 +13,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
 
 from deploy.local.accounts import Account
 
@@ -44,12 +41,19 @@ class Running:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
-        self.created = created(process.pid) or time.time()
+        self.created: float | None = None
         self.exited = asyncio.Event()
 
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def identify(self) -> None:
+        """Notes when it was made (seconds since 1970), which tells it from a reused pid."""
+        import psutil
+
+        with contextlib.suppress(psutil.Error):
+            self.created = psutil.Process(self.pid).create_time()
 
     @property
     def ending(self) -> str:
@@ -138,14 +142,6 @@ def _tie_to_parent(number: int) -> Callable[[], None] | None:
             os._exit(1)
 
     return tie
-
-
-def created(pid: int) -> float | None:
-    """When a process was made (seconds since 1970), or None if it is gone."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.Error:
-        return None
 
 
 def tail(log: Path, lines: int = 12) -> str:

@@ -88,8 +88,9 @@ class Child:
         running.kill_group()
         await running.wait(5.0)
         self.running = None
-        with contextlib.suppress(Exception):  # a notice for others; nothing here depends on it
-            await asyncio.wait_for(self.part.reaped(running.pid, running.created), 2.0)
+        if running.created is not None:
+            with contextlib.suppress(Exception):  # a notice for others; nothing here depends on it
+                await asyncio.wait_for(self.part.reaped(running.pid, running.created), 2.0)
 
     async def _until_trouble(self, running: Running) -> str:
         """Returns what went wrong, in words."""
@@ -101,7 +102,9 @@ class Child:
                 return running.ending
             if error is None:
                 answered = now
-                self.ready.set()
+                if not self.ready.is_set():
+                    running.identify()
+                    self.ready.set()
             patience = self.part.patience if self.ready.is_set() else self.part.start_patience
             if error is not None and now - answered > patience:
                 return f"did not answer for {now - answered:.0f} s ({error})"
