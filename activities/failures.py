@@ -200,7 +200,7 @@ def _classify_answer(error: ProviderError) -> Failure:
     final = (
         ("no_quota", status == 402 or bool(_NO_QUOTA.search(text))),
         ("bad_key", status in (401, 403) or bool(_BAD_KEY.search(f"{error.code} {error.kind}"))),
-        ("unknown_model", status == 404),
+        ("unknown_model", status == 404 or error.code == "model_not_found"),
         # A proxy may wrap the provider's 400 into a 500: the words tell, not the status.
         ("context_too_long", status not in (429, 503) and bool(_TOO_LONG.search(text))),
     )

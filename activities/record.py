@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from deploy.database import Connection, new_id
+from deploy.database import Connection, Row, new_id
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
@@ -73,10 +73,10 @@ _RUN_COLUMNS = """
 """
 
 
-def _run(row: Mapping[str, Any] | None) -> RunRow | None:
+def _run(row: Row | None) -> RunRow | None:
     if row is None:
         return None
-    values = dict(row)
+    values = dict(row.items())
     return RunRow(**{**values, "status": RunStatus(values["status"])})
 
 

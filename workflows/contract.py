@@ -27,7 +27,11 @@ class RunInput:
 
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
-    """The row as one load saw it. `next` is what the workflow does; `round` for ROUND."""
+    """The row as one load saw it. `next` is what the workflow does; `round` for ROUND.
+
+    The settings a workflow needs come with the load, since it may not read the environment;
+    `searchable` says whether the namespace knows our search attributes.
+    """
 
     status: str
     epoch: int
@@ -39,6 +43,10 @@ class Loaded:
     kind: str = ""
     document_id: str = ""
     reason: str | None = None
+    searchable: bool = False
+    heartbeat_seconds: float = 30.0
+    work_seconds: float = 7200.0
+    parking_seconds: float = 3600.0
 
 
 @dataclass(frozen=True, kw_only=True)

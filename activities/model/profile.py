@@ -43,3 +43,17 @@ async def newest(connection: Connection, name: str) -> Profile | None:
         name,
     )
     return None if row is None else Profile(**dict(row))
+
+
+async def version(connection: Connection, name: str, number: int) -> Profile | None:
+    """The version that a call recorded, or None when it is unknown."""
+    row = await connection.fetchrow(
+        """
+        SELECT name, version, model, base_url, key_env, parameters, prices, prompts, fallback,
+               rate_limits
+        FROM profiles WHERE name = $1 AND version = $2
+        """,
+        name,
+        number,
+    )
+    return None if row is None else Profile(**dict(row))

@@ -1,0 +1,237 @@
+"""One attempt of an activity: beats, looks at the row when told to, hands over at shutdown.
+
+A cancellation, timeout or not-found is a reason to look, never a reason to stop by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+
+from activities.claim import Claimed, NotClaimed, claim
+from activities.draft import DraftCloser
+from activities.parts import Closer, Step
+from activities.projection import StepClosing, close_step, lose_calls
+from activities.record import lock_run
+from activities.refine import RefineCloser
+from activities.review import ReviewCloser
+from activities.step import RetryLater, execute, wait_or_give_up
+from activities.tools import Tools
+from activities.watch import Watch
+from deploy.database import AWAY, Connection, transaction
+from workflows.contract import Outcome, WorkInput
+from workflows.failures import FailureType
+from workflows.vocabulary import Reason, RunStatus, StepName, StepStatus
+
+log = logging.getLogger("redraft.attempt")
+
+HAND_OVER_WAIT = 4.0
+"""Seconds after a hand-over is asked for in which calls and step must be closed."""
+SHORT_WAIT = 1.5
+"""Waits up to this are done in the slot: timers below a second do not exist in Temporal."""
+
+
+async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> Outcome:
+    """Carries the steps of this piece of work; raises only ApplicationError."""
+    watch = Watch(run_id=given.run_id, epoch=given.epoch)
+    tools.in_flight.watches.add(watch)
+    body = asyncio.create_task(_steps(tools, watch, given, names))
+    aside = [
+        asyncio.create_task(_beat(tools, watch)),
+        asyncio.create_task(_hand_over(tools, watch)),
+        asyncio.create_task(_look(tools, watch)),
+    ]
+    try:
+        return await _until_done(tools, watch, body)
+    except RetryLater as wait:
+        raise _again(FailureType.RETRY_LATER, wait.seconds) from None
+    except ApplicationError:
+        raise
+    except Exception as error:
+        log.exception("activity failed", extra={"run_id": given.run_id, "round": given.round})
+        raise _again(FailureType.INTERNAL, await _record_fault(tools, watch, error)) from error
+    finally:
+        for task in aside:
+            task.cancel()
+        tools.in_flight.watches.discard(watch)
+        await _clear_owner(tools, watch)
+
+
+def _again(type_: FailureType, seconds: float) -> ApplicationError:
+    return ApplicationError(
+        str(type_), type=type_, next_retry_delay=timedelta(seconds=max(seconds, 0.001))
+    )
+
+
+async def _until_done(tools: Tools, watch: Watch, body: asyncio.Task[Outcome]) -> Outcome:
+    while True:
+        try:
+            await asyncio.wait({body})
+            break
+        except asyncio.CancelledError:
+            details = activity.cancellation_details()
+            if details is not None and details.worker_shutdown:
+                watch.stop(Reason.HANDED_OVER)
+                await asyncio.wait({body}, timeout=HAND_OVER_WAIT)
+                body.cancel()
+                break
+            watch.ended_outside = details is not None and details.not_found
+            watch.look.set()
+    if watch.stopping == Reason.HANDED_OVER:
+        if body.done() and not body.cancelled() and body.exception() is not None:
+            log.warning("hand-over met a fault", extra={"run_id": watch.run_id})
+        raise _again(FailureType.HANDED_OVER, 0.001)
+    return body.result()
+
+
+async def _steps(
+    tools: Tools, watch: Watch, given: WorkInput, names: Sequence[StepName]
+) -> Outcome:
+    steps = items = 0
+    while True:
+        got = await claim(tools, watch, given.round, names)
+        if isinstance(got, NotClaimed):
+            if got.code == "later":
+                if got.seconds > SHORT_WAIT:
+                    raise RetryLater(got.seconds)
+                await watch.pause(got.seconds + 0.01)
+                continue
+            return Outcome(code=got.code, steps=steps, items=items)
+        step = Step(tools=tools, watch=watch, claimed=got, closer=_closer(got))
+        watch.step = step
+        await execute(step)
+        steps, items = steps + 1, items + sum(len(part.kept) for part in got.parts)
+        if watch.stopping is not None:
+            return Outcome(code="stopped", steps=steps, items=items)
+
+
+def _closer(claimed: Claimed) -> Closer:
+    if claimed.name == StepName.REVIEW:
+        return ReviewCloser(claimed)
+    if claimed.name == StepName.REFINE:
+        return RefineCloser(claimed)
+    return DraftCloser(claimed)
+
+
+def _details(step: Step) -> dict[str, object]:
+    """Counts and ids for Temporal Web; never text."""
+    claimed = step.claimed
+    return {
+        "round": claimed.round,
+        "step": str(claimed.name),
+        "attempt": claimed.attempt,
+        "parts": f"{sum(part.done for part in claimed.parts)}/{len(claimed.parts)}",
+        "items": sum(len(part.kept) for part in claimed.parts),
+        "characters": sum(len(call.text) for call in step.calls.values()),
+    }
+
+
+async def _beat(tools: Tools, watch: Watch) -> None:
+    """For liveness only, by timer; counts and ids, never text."""
+    while True:
+        activity.heartbeat(_details(watch.step) if isinstance(watch.step, Step) else {})
+        await asyncio.sleep(tools.settings.heartbeat_timeout / 3)
+
+
+async def _look(tools: Tools, watch: Watch) -> None:
+    """Reads the own row whenever somebody says so; the row decides."""
+    while True:
+        await watch.look.wait()
+        watch.look.clear()
+        try:
+            row = await tools.pool.fetchrow(
+                "SELECT status, epoch FROM runs WHERE id = $1", watch.run_id
+            )
+        except AWAY:
+            await asyncio.sleep(0.5)
+            watch.look.set()
+            continue
+        judge(watch, row["status"] if row else None, row["epoch"] if row else 0)
+        if watch.ended_outside and watch.stopping is None:
+            tools.suspects.add(
+                watch.run_id
+            )  # somebody ended the execution; the sweep tells the row
+
+
+def judge(watch: Watch, status: str | None, epoch: int) -> None:
+    """Stops the activity if the row is gone, not RUNNING, or under another epoch."""
+    if status is None:
+        watch.deleted = True
+        watch.stop(Reason.INTERRUPTED)
+    elif status != RunStatus.RUNNING or epoch != watch.epoch:
+        watch.stop(Reason.INTERRUPTED)
+
+
+async def _hand_over(tools: Tools, watch: Watch) -> None:
+    """At SIGTERM calls may finish for a while; then what exists is stored and the slot given up."""
+    await activity.wait_for_worker_shutdown()
+    await watch.pause(tools.settings.shutdown_grace)
+    watch.stop(Reason.HANDED_OVER)
+
+
+async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> float:
+    """A fault of ours: visible as waiting_retry, after the patience FAILED(internal)."""
+    seconds = 5.0
+
+    async def work(connection: Connection) -> float:
+        run = await lock_run(connection, watch.run_id)
+        if run is None or run.status != RunStatus.RUNNING or run.epoch != watch.epoch:
+            return seconds
+        open_step: str | None = await connection.fetchval(
+            """
+            SELECT id FROM steps WHERE run_id = $1 AND status = 'RUNNING' AND worker = $2
+              AND epoch = $3 AND NOT id = ANY ($4::uuid[])
+            """,
+            run.id,
+            tools.worker,
+            watch.epoch,
+            sorted(tools.in_flight.steps),
+        )
+        if open_step is not None:
+            await lose_calls(connection, run.id, open_step, Reason.INTERNAL)
+            closing = StepClosing(
+                run_id=run.id,
+                step_id=open_step,
+                status=StepStatus.FAILED,
+                reason=Reason.INTERNAL,
+                params={"error": type(error).__name__},
+            )
+            await close_step(connection, closing)
+        delay = await wait_or_give_up(
+            connection,
+            run,
+            patience=tools.settings.provider_patience,
+            code=Reason.INTERNAL,
+            least=1.0,
+            gives_up=Reason.INTERNAL,
+        )
+        return seconds if delay is None else delay
+
+    try:
+        return await transaction(tools.pool, work, patience=10.0)
+    except Exception:
+        log.exception("fault not recorded", extra={"run_id": watch.run_id})
+        return seconds
+
+
+async def _clear_owner(tools: Tools, watch: Watch) -> None:
+    """Gives up the ownership, our own only, and only if ours was the last step."""
+    if watch.deleted:
+        return
+    try:
+        await tools.pool.execute(
+            """
+            UPDATE runs r SET owner_worker = NULL
+            WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
+                SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
+            """,
+            watch.run_id,
+            tools.worker,
+        )
+    except AWAY:
+        log.warning("owner not cleared, the sweep will see", extra={"run_id": watch.run_id})

@@ -1,0 +1,367 @@
+"""Opens a step: plan, fence, own row. One transaction under the run's lock (PROTOCOL 4).
+
+The row decides: not RUNNING, another epoch, another piece of work -> nothing is written and the
+workflow loads. A living holder is waited for; only the proved dead are superseded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from activities.death import living
+from activities.items import PartState, read_parts
+from activities.material import StepMaterial, read_step
+from activities.model.profile import Profile, newest
+from activities.presence import write_presence
+from activities.projection import StepClosing, close_step, lose_calls
+from activities.record import RunRow, append_event, lock_run, read_run
+from activities.tools import Tools
+from activities.watch import Watch
+from deploy.database import Connection, new_id, transaction
+from workflows.kinds.kind import Kind, PartPlan, Work
+from workflows.policy import next_step
+from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
+
+log = logging.getLogger("redraft.claim")
+
+OLD_EPOCH_WAIT = 5.0
+"""Seconds a step of an older epoch is waited for, then superseded."""
+WAIT_LOOKS = 0.3
+
+
+@dataclass(kw_only=True)
+class Claimed:
+    """A step this activity holds, with everything it is made from."""
+
+    run: RunRow
+    step_id: str
+    plan_id: str
+    name: StepName
+    round: int
+    attempt: int
+    input_revision: int | None
+    parts: list[PartState]
+    work: Work
+    kind: Kind
+    profile: Profile
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotClaimed:
+    """stale, done, deleted, stopped: the workflow loads. later: `seconds` to wait first."""
+
+    code: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Held:
+    """A step that may have to be waited for."""
+
+    step_id: str
+    worker: str
+    older_epoch: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Prepared:
+    run: RunRow
+    round: int
+    name: StepName
+    plan_id: str | None
+    material: StepMaterial
+    kind: Kind
+    profile: Profile
+    parts: tuple[PartPlan, ...]
+
+
+def _step_of(run: RunRow) -> tuple[int, StepName] | None:
+    return next_step(
+        working_revision=run.working_revision,
+        current_round=run.current_round,
+        pending_review=run.pending_review_step is not None,
+        outcome=run.outcome,
+        max_rounds=run.max_rounds,
+    )
+
+
+def _refusal(
+    run: RunRow | None, watch: Watch, round_: int, names: Sequence[StepName]
+) -> NotClaimed | None:
+    if run is None:
+        return NotClaimed(code="deleted")
+    if run.status != RunStatus.RUNNING or run.epoch != watch.epoch:
+        return NotClaimed(code="stale")
+    step = _step_of(run)
+    if step is None or step[0] != round_ or step[1] not in names:
+        return NotClaimed(code="done")
+    if run.retry_in is not None and run.retry_in > 0:
+        return NotClaimed(code="later", seconds=run.retry_in)
+    return None
+
+
+async def claim(
+    tools: Tools, watch: Watch, round_: int, names: Sequence[StepName]
+) -> Claimed | NotClaimed:
+    """The next step of this round, or why there is none for us. Waits for a living holder."""
+    held_since: dict[str, float] = {}
+    superseded: set[str] = set()
+    while True:
+        if watch.stopping is not None:
+            return NotClaimed(code="stopped")
+        prepared = await _prepare(tools, watch, round_, names)
+        if isinstance(prepared, NotClaimed):
+            return prepared
+        step_id = new_id()
+        tools.in_flight.steps.add(step_id)  # before the row exists, or it is born dead
+        got: Claimed | NotClaimed | _Held | None = None
+        try:
+            got = await _claim_once(tools, watch, prepared, step_id, frozenset(superseded))
+        finally:
+            if not isinstance(got, Claimed):
+                tools.in_flight.steps.discard(step_id)
+        if isinstance(got, (Claimed, NotClaimed)):
+            return got
+        if isinstance(got, _Held):
+            since = held_since.setdefault(got.step_id, time.monotonic())
+            if got.older_epoch and time.monotonic() - since > OLD_EPOCH_WAIT:
+                superseded.add(got.step_id)
+                continue
+            await watch.pause(WAIT_LOOKS)
+
+
+async def _prepare(
+    tools: Tools, watch: Watch, round_: int, names: Sequence[StepName]
+) -> _Prepared | NotClaimed:
+    """Reads texts and makes the cut outside the transaction; the claim checks it still fits."""
+
+    async def read(connection: Connection) -> _Prepared | NotClaimed:
+        run = await read_run(connection, watch.run_id)
+        refusal = _refusal(run, watch, round_, names)
+        if refusal is not None or run is None:
+            return refusal or NotClaimed(code="deleted")
+        step = _step_of(run)
+        assert step is not None, "a refusal covers it"
+        name = step[1]
+        plan = await connection.fetchrow(
+            """
+            SELECT id, input_revision FROM step_plans
+            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL
+            """,
+            run.id,
+            round_,
+            name,
+        )
+        profile = await newest(connection, run.profile)
+        if profile is None:
+            raise LookupError(f"profile {run.profile!r} has no version")
+        revision = plan["input_revision"] if plan is not None else run.working_revision
+        material = await read_step(connection, run, name, round_, revision, dict(profile.prompts))
+        if material is None:
+            return NotClaimed(code="deleted")
+        kind = tools.kinds[run.kind]
+        return _Prepared(
+            run=run,
+            round=round_,
+            name=name,
+            plan_id=plan["id"] if plan is not None else None,
+            material=material,
+            kind=kind,
+            profile=profile,
+            parts=(),
+        )
+
+    prepared = await transaction(tools.pool, read, patience=float("inf"))
+    if isinstance(prepared, NotClaimed) or prepared.plan_id is not None:
+        return prepared
+    parts = await asyncio.to_thread(prepared.kind.parts, prepared.material.work)
+    return _Prepared(**{**vars(prepared), "parts": parts})
+
+
+async def _claim_once(
+    tools: Tools, watch: Watch, prepared: _Prepared, step_id: str, superseded: frozenset[str]
+) -> Claimed | NotClaimed | _Held | None:
+    """None: the row moved on between reading and locking; read again."""
+
+    async def work(connection: Connection) -> Claimed | NotClaimed | _Held | None:
+        run = await lock_run(connection, watch.run_id)
+        refusal = _refusal(run, watch, prepared.round, (prepared.name,))
+        if refusal is not None or run is None:
+            return refusal or NotClaimed(code="deleted")
+        plan_id = await _plan_in_force(connection, run, prepared)
+        moved_on = plan_id is None and run.working_revision != prepared.material.input_revision
+        if moved_on or (prepared.plan_id is not None and plan_id != prepared.plan_id):
+            return None
+        if prepared.plan_id is None and plan_id is not None:
+            return None
+        attempt = await _attempt_of(connection, step_id)  # the answer of a commit was lost
+        if attempt is None:
+            held = await _holder(tools, connection, run, superseded)
+            if isinstance(held, _Held):
+                return held
+            plan_id = plan_id or await _freeze_plan(connection, run, prepared)
+            attempt = await _insert_step(tools, connection, run, prepared, plan_id, step_id)
+        assert plan_id is not None, "a step has its plan"
+        await write_presence(
+            connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
+        )
+        return Claimed(
+            run=run,
+            step_id=step_id,
+            plan_id=plan_id,
+            name=prepared.name,
+            round=prepared.round,
+            attempt=attempt,
+            input_revision=prepared.material.input_revision,
+            parts=await read_parts(connection, plan_id),
+            work=prepared.material.work,
+            kind=prepared.kind,
+            profile=prepared.profile,
+        )
+
+    return await transaction(tools.pool, work, patience=float("inf"))
+
+
+async def _attempt_of(connection: Connection, step_id: str) -> int | None:
+    found: int | None = await connection.fetchval(
+        "SELECT attempt FROM steps WHERE id = $1 AND status = 'RUNNING'", step_id
+    )
+    return found
+
+
+async def _plan_in_force(connection: Connection, run: RunRow, prepared: _Prepared) -> str | None:
+    found: str | None = await connection.fetchval(
+        """
+        SELECT id FROM step_plans
+        WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL
+        """,
+        run.id,
+        prepared.round,
+        prepared.name,
+    )
+    return found
+
+
+async def _holder(
+    tools: Tools, connection: Connection, run: RunRow, superseded: frozenset[str]
+) -> _Held | None:
+    """A living holder of the run's RUNNING step; a dead one is closed here."""
+    row = await connection.fetchrow(
+        "SELECT id, worker, epoch FROM steps WHERE run_id = $1 AND status = 'RUNNING'", run.id
+    )
+    if row is None:
+        return None
+    reason = Reason.WORKER_LOST
+    if row["id"] in superseded:
+        reason = Reason.SUPERSEDED
+    elif await living(connection, tools.witness, row["id"], row["worker"]):
+        return _Held(step_id=row["id"], worker=row["worker"], older_epoch=row["epoch"] != run.epoch)
+    await abandon_step(connection, run.id, row["id"], row["worker"], reason)
+    return None
+
+
+async def abandon_step(
+    connection: Connection, run_id: str, step_id: str, worker: str, reason: Reason
+) -> None:
+    """Closes a step and its calls for a worker that will not do it any more."""
+    await lose_calls(connection, run_id, step_id, reason)
+    closed = await close_step(
+        connection,
+        StepClosing(
+            run_id=run_id,
+            step_id=step_id,
+            status=StepStatus.FAILED,
+            reason=reason,
+            actor=Actor.SYSTEM,
+        ),
+    )
+    if closed and reason == Reason.WORKER_LOST:
+        await append_event(
+            connection,
+            run_id,
+            EventType.WORKER_LOST,
+            actor=Actor.SYSTEM,
+            data={"worker": worker, "step_id": step_id},
+        )
+
+
+async def _freeze_plan(connection: Connection, run: RunRow, prepared: _Prepared) -> str:
+    plan_id = new_id()
+    await connection.execute(
+        "INSERT INTO step_plans (id, run_id, round, name, input_revision) "
+        "VALUES ($1, $2, $3, $4, $5)",
+        plan_id,
+        run.id,
+        prepared.round,
+        prepared.name,
+        prepared.material.input_revision,
+    )
+    await connection.executemany(
+        "INSERT INTO step_parts (plan_id, part, key, position, spec) VALUES ($1, $2, $3, $4, $5)",
+        [
+            (plan_id, part.part, part.key, position, dict(part.spec))
+            for position, part in enumerate(prepared.parts)
+        ],
+    )
+    return plan_id
+
+
+async def _insert_step(
+    tools: Tools,
+    connection: Connection,
+    run: RunRow,
+    prepared: _Prepared,
+    plan_id: str,
+    step_id: str,
+) -> int:
+    """The own row; its seq is the next of the run, its attempt counts executions."""
+    row = await connection.fetchrow(
+        """
+        INSERT INTO steps (id, run_id, plan_id, epoch, seq, name, round, attempt, status,
+                           input_revision, worker, queued_at)
+        SELECT $1, $2, $3, $4, coalesce(max(s.seq), 0) + 1, $5, $6,
+               1 + count(*) FILTER (WHERE s.round = $6 AND s.name = $5), 'RUNNING', $7, $8,
+               greatest(max(s.ended_at), (SELECT queued_at FROM runs WHERE id = $2))
+        FROM steps s WHERE s.run_id = $2
+        RETURNING seq, attempt
+        """,
+        step_id,
+        run.id,
+        plan_id,
+        run.epoch,
+        prepared.name,
+        prepared.round,
+        prepared.material.input_revision,
+        tools.worker,
+    )
+    assert row is not None, "an insert returns its row"
+    await connection.execute(
+        """
+        UPDATE runs SET owner_worker = $2, stage = $3, started_at = coalesce(started_at, now()),
+            retry_at = NULL, last_progress_at = now(), woken = 0
+        WHERE id = $1
+        """,
+        run.id,
+        tools.worker,
+        prepared.name,
+    )
+    await append_event(
+        connection,
+        run.id,
+        EventType.STEP_STARTED,
+        actor=Actor.WORKER,
+        data={
+            "step_id": step_id,
+            "seq": row["seq"],
+            "name": prepared.name,
+            "round": prepared.round,
+            "attempt": row["attempt"],
+            "input_revision": prepared.material.input_revision,
+        },
+    )
+    attempt: int = row["attempt"]
+    return attempt

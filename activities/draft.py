@@ -1,0 +1,64 @@
+"""Closes a draft: the items in the kind's own order become the first body."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from activities.claim import Claimed
+from activities.projection import StepClosing, close_step
+from activities.record import NewRevision, RunRow, append_event, insert_revision
+from deploy.database import Connection, clean
+from workflows.kinds.kind import Item
+from workflows.vocabulary import Actor, EventType, StepStatus
+
+
+class DraftCloser:
+    writes_revision = True
+
+    def __init__(self, claimed: Claimed) -> None:
+        self.claimed = claimed
+        self.body = ""
+
+    async def prepare(self, items: Mapping[str, list[Item]]) -> None:
+        pieces = [item for kept in items.values() for item in kept]
+        self.body = await asyncio.to_thread(self.claimed.kind.draft, self.claimed.work, pieces)
+
+    async def close(self, connection: Connection, run: RunRow) -> None:
+        number = await insert_revision(
+            connection,
+            NewRevision(
+                document_id=run.document_id,
+                body=clean(self.body),
+                base=None,
+                author="run",
+                run_id=run.id,
+                step_id=self.claimed.step_id,
+                round=0,
+            ),
+        )
+        await append_event(
+            connection,
+            run.id,
+            EventType.REVISION_CREATED,
+            actor=Actor.WORKER,
+            data={"revision": number, "base": None, "step_id": self.claimed.step_id, "round": 0},
+        )
+        await close_step(
+            connection,
+            StepClosing(
+                run_id=run.id,
+                step_id=self.claimed.step_id,
+                status=StepStatus.SUCCEEDED,
+                output_revision=number,
+            ),
+        )
+        await connection.execute(
+            """
+            UPDATE runs SET working_revision = $2, best_revision = $2, baseline_revision = $2,
+                base_revision = coalesce(base_revision, $2), last_progress_at = now()
+            WHERE id = $1
+            """,
+            run.id,
+            number,
+        )

@@ -1,0 +1,63 @@
+"""What a finished step does to its run: standing of revisions, the best one, the loop's end."""
+
+from __future__ import annotations
+
+from activities.record import append_event
+from deploy.database import Connection
+from workflows.scoring import Standing
+from workflows.vocabulary import Actor, EventType, Reason
+
+
+async def assess(
+    connection: Connection, run_id: str, revision: int, now: Standing, *, reviewed: bool
+) -> None:
+    """Stores how a revision stands and picks the best one anew.
+
+    Best = fewest blockers, then majors, then score; of equals the newest. Only revisions from the
+    baseline on count: a person's text is never outvoted by an older one.
+    """
+    await connection.execute(
+        """
+        INSERT INTO assessments (run_id, revision, blockers, majors, minors, score, reviewed)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (run_id, revision) DO UPDATE SET
+            blockers = EXCLUDED.blockers, majors = EXCLUDED.majors, minors = EXCLUDED.minors,
+            score = EXCLUDED.score, reviewed = EXCLUDED.reviewed, updated_at = now()
+        """,
+        run_id,
+        revision,
+        now.blockers,
+        now.majors,
+        now.minors,
+        now.score,
+        reviewed,
+    )
+    await connection.execute(
+        """
+        UPDATE runs r SET best_revision = coalesce((
+            SELECT a.revision FROM assessments a
+            WHERE a.run_id = r.id AND a.revision >= r.baseline_revision
+            ORDER BY a.blockers, a.majors, a.score DESC, a.revision DESC LIMIT 1), $2)
+        WHERE r.id = $1
+        """,
+        run_id,
+        revision,
+    )
+
+
+async def loop_over(connection: Connection, run_id: str, end: Reason) -> None:
+    """Nothing is left to do: the workflow's next load concludes."""
+    await connection.execute("UPDATE runs SET outcome = $2 WHERE id = $1", run_id, end)
+
+
+async def finish_round(
+    connection: Connection, run_id: str, round_: int, score: int | None, end: Reason | None
+) -> None:
+    """One such event a round, in the transaction that ends it."""
+    await append_event(
+        connection,
+        run_id,
+        EventType.ROUND_FINISHED,
+        actor=Actor.WORKER,
+        data={"round": round_, "score": score, "outcome": end},
+    )

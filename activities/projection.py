@@ -1,0 +1,337 @@
+"""Writes of calls, steps and parts. Every statement is fenced by the own step row.
+
+All of these run inside a transaction whose caller has locked the run row first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from activities.model import tokens
+from activities.model.client import Usage
+from activities.model.profile import Profile, version
+from activities.record import append_event
+from deploy.database import Connection, clean
+from workflows.pricing import price
+from workflows.vocabulary import (
+    Actor,
+    CallStatus,
+    EventType,
+    Reason,
+    StepName,
+    StepStatus,
+    UsageSource,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenedCall:
+    id: str
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOpening:
+    """A call about to be made. `prompt_tokens` is an estimate, kept until usage is known."""
+
+    call_id: str
+    run_id: str
+    step_id: str
+    plan_id: str
+    step_name: StepName
+    round: int
+    part: str
+    profile: Profile
+    kind_version: str
+    prompt_hash: str
+    prompt_tokens: int
+    max_output_tokens: int
+
+
+async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
+    """The row, committed before the request is sent. The caller has checked the fence."""
+    number: int | None = await connection.fetchval(
+        "SELECT number FROM model_calls WHERE id = $1", opening.call_id
+    )
+    if number is not None:  # the answer of a commit was lost
+        return OpenedCall(id=opening.call_id, number=number)
+    number = await connection.fetchval(
+        """
+        INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
+            status, model, profile, profile_version, kind_version, tokens_input, reserved_tokens,
+            prompt_hash)
+        SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
+            'STARTED', $8, $9, $10, $11, $12, $13, $14
+        FROM model_calls c
+        WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
+        RETURNING number
+        """,
+        opening.call_id,
+        opening.run_id,
+        opening.step_id,
+        opening.plan_id,
+        opening.step_name,
+        opening.round,
+        opening.part,
+        opening.profile.model,
+        opening.profile.name,
+        opening.profile.version,
+        opening.kind_version,
+        opening.prompt_tokens,
+        opening.prompt_tokens + opening.max_output_tokens,
+        opening.prompt_hash,
+    )
+    assert number is not None, "an insert returns its row"
+    await connection.execute("UPDATE runs SET calls = calls + 1 WHERE id = $1", opening.run_id)
+    await connection.execute(
+        "UPDATE step_parts SET calls = calls + 1 WHERE plan_id = $1 AND part = $2",
+        opening.plan_id,
+        opening.part,
+    )
+    await append_event(
+        connection,
+        opening.run_id,
+        EventType.CALL_STARTED,
+        actor=Actor.WORKER,
+        data={
+            "call_id": opening.call_id,
+            "step_id": opening.step_id,
+            "step": opening.step_name,
+            "round": opening.round,
+            "part": opening.part,
+            "number": number,
+        },
+    )
+    return OpenedCall(id=opening.call_id, number=number)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallClosing:
+    """How a call ended. `usage_source` says whether the numbers are the provider's."""
+
+    call_id: str
+    run_id: str
+    status: CallStatus
+    profile: Profile | None
+    end_cause: Reason | None = None
+    finish_reason: str | None = None
+    usage: Usage | None = None
+    usage_source: UsageSource = UsageSource.UNKNOWN
+    http_status: int | None = None
+    provider_request_id: str | None = None
+    first_token_ms: int | None = None
+    error: str | None = None
+    items_kept: int = 0
+    items_dropped: int = 0
+    text: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+async def close_call(connection: Connection, closing: CallClosing) -> bool:
+    """Closes a STARTED call; corrects one that was given up as LOST if usage was reported.
+
+    False when there was nothing to close (deleted, or closed already).
+    """
+    before = await connection.fetchrow(
+        """
+        SELECT status, part, number, step_id, round, step_name, coalesce(tokens_input, 0) AS input,
+               coalesce(tokens_output, 0) AS output, coalesce(tokens_cached, 0) AS cached,
+               coalesce(tokens_reasoning, 0) AS reasoning
+        FROM model_calls WHERE id = $1 FOR UPDATE
+        """,
+        closing.call_id,
+    )
+    if before is None or before["status"] not in (CallStatus.STARTED, CallStatus.LOST):
+        return False
+    late = before["status"] == CallStatus.LOST
+    if late and closing.usage_source != UsageSource.REPORTED:
+        return False
+    usage = closing.usage
+    cost = None
+    if closing.profile is not None and usage is not None:
+        cost = price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
+    currency = (closing.profile.prices or {}).get("currency") if closing.profile else None
+    await connection.execute(
+        """
+        UPDATE model_calls SET status = $2, end_cause = $3, finish_reason = $4, tokens_input = $5,
+            tokens_output = $6, tokens_cached = $7, tokens_reasoning = $8, usage_source = $9,
+            cost = $10, currency = $11, http_status = $12, provider_request_id = $13,
+            first_token_ms = $14, error = $15, items_kept = $16, items_dropped = $17,
+            partial_text = NULL, partial_length = $18, ended_at = now()
+        WHERE id = $1
+        """,
+        closing.call_id,
+        CallStatus.LOST if late else closing.status,
+        closing.end_cause,
+        clean(closing.finish_reason)[:100] if closing.finish_reason else None,
+        usage.input if usage else None,
+        usage.output if usage else None,
+        usage.cached if usage else None,
+        usage.reasoning if usage else None,
+        closing.usage_source,
+        cost,
+        currency,
+        closing.http_status,
+        clean(closing.provider_request_id)[:200] if closing.provider_request_id else None,
+        closing.first_token_ms,
+        clean(closing.error)[:500] if closing.error else None,
+        closing.items_kept,
+        closing.items_dropped,
+        len(closing.text),
+    )
+    was = (
+        dict(before.items())
+        if late
+        else dict.fromkeys(("input", "output", "cached", "reasoning"), 0)
+    )
+    await _add_to_run(connection, closing, was, currency)
+    await append_event(
+        connection,
+        closing.run_id,
+        EventType.CALL_ENDED,
+        actor=Actor.WORKER,
+        data={
+            "call_id": closing.call_id,
+            "step_id": before["step_id"],
+            "step": before["step_name"],
+            "round": before["round"],
+            "part": before["part"],
+            "number": before["number"],
+            "status": str(closing.status),
+            "end_cause": closing.end_cause,
+            "items_kept": closing.items_kept,
+            "items_dropped": closing.items_dropped,
+            "tokens": {"input": usage.input, "output": usage.output} if usage else None,
+            **closing.facts,
+        },
+    )
+    return True
+
+
+async def _add_to_run(
+    connection: Connection, closing: CallClosing, was: Mapping[str, Any], currency: str | None
+) -> None:
+    usage = closing.usage or Usage(input=0, output=0)
+    await connection.execute(
+        """
+        UPDATE runs SET
+            tokens_input = tokens_input + $2, tokens_output = tokens_output + $3,
+            tokens_cached = tokens_cached + $4, tokens_reasoning = tokens_reasoning + $5,
+            cost = (SELECT CASE WHEN bool_and(c.cost IS NOT NULL) THEN sum(c.cost) END
+                    FROM model_calls c WHERE c.run_id = $1 AND c.status <> 'STARTED'),
+            currency = coalesce($6, currency),
+            cost_is_estimate = cost_is_estimate OR $7,
+            last_progress_at = now()
+        WHERE id = $1
+        """,
+        closing.run_id,
+        usage.input - was["input"],
+        usage.output - was["output"],
+        usage.cached - was["cached"],
+        usage.reasoning - was["reasoning"],
+        currency,
+        closing.usage_source != UsageSource.REPORTED,
+    )
+
+
+async def write_partial(connection: Connection, call_id: str, text: str) -> None:
+    """Live text of a call in flight; no event, no lock on the run."""
+    await connection.execute(
+        """
+        UPDATE model_calls SET partial_text = $2, partial_length = $3
+        WHERE id = $1 AND status = 'STARTED'
+        """,
+        call_id,
+        clean(text),
+        len(text),
+    )
+
+
+async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: Reason) -> int:
+    """Closes what a dead worker left open, as LOST, with an estimate from stored partial text."""
+    rows = await connection.fetch(
+        """
+        SELECT c.id, c.partial_text, c.tokens_input, c.profile, c.profile_version,
+               (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept
+        FROM model_calls c WHERE c.step_id = $1 AND c.status = 'STARTED'
+        """,
+        step_id,
+    )
+    for row in rows:
+        received = row["partial_text"] or ""
+        await close_call(
+            connection,
+            CallClosing(
+                call_id=row["id"],
+                run_id=run_id,
+                status=CallStatus.LOST,
+                profile=await version(connection, row["profile"], row["profile_version"]),
+                end_cause=reason,
+                usage=Usage(input=row["tokens_input"] or 0, output=tokens.count(received)),
+                usage_source=UsageSource.ESTIMATED,
+                items_kept=row["kept"],
+                text=received,
+            ),
+        )
+    return len(rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepClosing:
+    """How an execution ended. A stopped one stays FAILED for ever."""
+
+    run_id: str
+    step_id: str
+    status: StepStatus
+    reason: Reason | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    output_revision: int | None = None
+    score: int | None = None
+    result: Mapping[str, Any] | None = None
+    actor: str = Actor.WORKER
+
+
+async def close_step(connection: Connection, closing: StepClosing) -> bool:
+    """False when the step was closed already (then nothing is written)."""
+    row = await connection.fetchrow(
+        """
+        UPDATE steps SET status = $2, reason_code = $3, reason_params = $4, output_revision = $5,
+            score = $6, result = $7, ended_at = now()
+        WHERE id = $1 AND status = 'RUNNING'
+        RETURNING seq, name, round, attempt
+        """,
+        closing.step_id,
+        closing.status,
+        closing.reason,
+        dict(closing.params),
+        closing.output_revision,
+        closing.score,
+        dict(closing.result) if closing.result is not None else None,
+    )
+    if row is None:
+        return False
+    data: dict[str, Any] = {
+        "step_id": closing.step_id,
+        "seq": row["seq"],
+        "name": row["name"],
+        "round": row["round"],
+        "attempt": row["attempt"],
+    }
+    if closing.reason is not None:
+        data |= {"reason": str(closing.reason), **closing.params}
+    if closing.output_revision is not None:
+        data["output_revision"] = closing.output_revision
+    if closing.score is not None:
+        data["score"] = closing.score
+    succeeded = closing.status == StepStatus.SUCCEEDED
+    await append_event(
+        connection,
+        closing.run_id,
+        EventType.STEP_SUCCEEDED if succeeded else EventType.STEP_FAILED,
+        actor=closing.actor,
+        data=data,
+    )
+    return True

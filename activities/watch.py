@@ -1,0 +1,62 @@
+"""What a running activity knows about being stopped.
+
+Whoever hears of a change (notification, the poll of rows, Temporal's cancel) makes the activity
+look at its row; only the row makes it stop. Stopping cancels what streams, never a commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from workflows.vocabulary import Reason
+
+
+@dataclass(kw_only=True, eq=False)
+class Watch:
+    """One activity in this process. `step_id` is set while it holds a RUNNING step."""
+
+    run_id: str
+    epoch: int
+    step_id: str | None = None
+    stopping: Reason | None = None
+    deleted: bool = False
+    doubted: bool = False
+    """The last poll did not show the own step RUNNING; two in a row make it stop."""
+    look: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: asyncio.Event = field(default_factory=asyncio.Event)
+    streams: set[asyncio.Task[object]] = field(default_factory=set)
+    step: object = None
+    """The step under way, for heartbeat details."""
+    ended_outside: bool = False
+    """Temporal does not know this activity any more."""
+
+    def stop(self, reason: Reason) -> None:
+        """The first reason stands. Streams end; parts then store what they have."""
+        if self.stopping is None:
+            self.stopping = reason
+        self.stopped.set()
+        for stream in self.streams:
+            stream.cancel()
+
+    async def pause(self, seconds: float) -> None:
+        """Waits, at most this long, until told to stop."""
+        try:
+            await asyncio.wait_for(self.stopped.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+class InFlight:
+    """All watches of this process, and the ids of the steps it holds.
+
+    `steps` is written to the worker's row each second from the event loop: a step that is missing
+    there is dead even though its process lives.
+    """
+
+    def __init__(self) -> None:
+        self.watches: set[Watch] = set()
+        self.steps: set[str] = set()
+
+    def of_run(self, run_id: str) -> list[Watch]:
+        return [watch for watch in self.watches if watch.run_id == run_id]

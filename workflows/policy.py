@@ -1,0 +1,70 @@
+"""Options of activities and timers, named once; and what comes next, as a pure function."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from temporalio.common import RetryPolicy
+
+from workflows.contract import Loaded, Next
+from workflows.vocabulary import FINAL, RunStatus, StepName
+
+STOP_WAIT = timedelta(seconds=10)
+"""A cancelled activity is waited for this long, then abandoned."""
+AGAIN = timedelta(seconds=5)
+"""Between two tries of a local activity while the database is away."""
+LOCAL: dict[str, Any] = {
+    "schedule_to_close_timeout": timedelta(seconds=10),
+    "retry_policy": RetryPolicy(
+        initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=2)
+    ),
+}
+RETRY = RetryPolicy(
+    initial_interval=timedelta(seconds=1),
+    backoff_coefficient=2.0,
+    maximum_interval=timedelta(seconds=60),
+)
+
+
+def work_options(loaded: Loaded) -> dict[str, Any]:
+    """Of a draft or a round: long, beating, tried again until the row says stop."""
+    return {
+        "start_to_close_timeout": timedelta(seconds=loaded.work_seconds),
+        "heartbeat_timeout": timedelta(seconds=loaded.heartbeat_seconds),
+        "retry_policy": RETRY,
+    }
+
+
+def next_step(
+    *,
+    working_revision: int | None,
+    current_round: int,
+    pending_review: bool,
+    outcome: str | None,
+    max_rounds: int,
+) -> tuple[int, StepName] | None:
+    """The next step of a RUNNING run as (round, name); None when nothing is left to do."""
+    if outcome is not None:
+        return None
+    if working_revision is None:
+        return 0, StepName.DRAFT
+    if pending_review:
+        return current_round, StepName.REFINE
+    if current_round >= max_rounds:
+        return None
+    return current_round + 1, StepName.REVIEW
+
+
+def next_work(status: RunStatus, step: tuple[int, StepName] | None) -> tuple[Next, int]:
+    """What a workflow does about a row, and the round it is about."""
+    if status in FINAL:
+        return Next.END, 0
+    if status != RunStatus.RUNNING:
+        return Next.WAIT, 0
+    if step is None:
+        return Next.CONCLUDE, 0
+    round_, name = step
+    if name in (StepName.REVIEW, StepName.REFINE):
+        return Next.ROUND, round_
+    return (Next.DRAFT if name == StepName.DRAFT else Next.TRANSCRIBE), round_
