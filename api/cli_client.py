@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -59,7 +60,13 @@ def stack_environment(environment: Mapping[str, str]) -> dict[str, str]:
         lines = (root / "env").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
-    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    return dict(_assignment(line) for line in lines if "=" in line and line[0] != "#")
+
+
+def _assignment(line: str) -> tuple[str, str]:
+    """NAME=value as a shell reads it."""
+    name, _, value = line.partition("=")
+    return name, "".join(shlex.split(value))
 
 
 @dataclass(frozen=True, kw_only=True)

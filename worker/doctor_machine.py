@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -37,7 +38,7 @@ def joined_environment(environment: Mapping[str, str], data: Path) -> dict[str, 
     except (OSError, UnicodeDecodeError):
         return dict(environment)
     stack = dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
-    return {**stack, **environment}
+    return {**{name: "".join(shlex.split(value)) for name, value in stack.items()}, **environment}
 
 
 def check_machine(data: Path) -> list[Finding]:

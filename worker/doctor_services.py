@@ -18,12 +18,9 @@ from activities.model.profile import Profile, newest
 from deploy.settings import Settings
 from worker.doctor_database import AWAY, connected
 from worker.doctor_findings import Finding, fail, ok, warn
+from worker.provision import ATTRIBUTES, RETENTION
 from workflows.vocabulary import DEFAULT_PROFILE
 
-SEARCH_ATTRIBUTES = frozenset(
-    {"RedraftStatus", "RedraftKind", "RedraftRound", "RedraftScore", "RedraftDocument"}
-)
-RETENTION = timedelta(days=30)
 PATIENCE = timedelta(seconds=5)
 MODEL_SECONDS = 30.0
 
@@ -97,9 +94,9 @@ async def _attributes(client: Client) -> Finding:
         return warn(
             "attributes",
             f"search attributes cannot be listed ({error.status.name.lower()})",
-            "on Temporal Cloud look in its settings for " + ", ".join(sorted(SEARCH_ATTRIBUTES)),
+            "on Temporal Cloud look in its settings for " + ", ".join(sorted(ATTRIBUTES)),
         )
-    missing = sorted(SEARCH_ATTRIBUTES - set(answer.custom_attributes))
+    missing = sorted(ATTRIBUTES.keys() - set(answer.custom_attributes))
     if not missing:
         return ok("attributes", "all search attributes are there")
     return warn(
