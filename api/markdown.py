@@ -1,0 +1,50 @@
+"""Markdown of documents as safe HTML: raw HTML off, then a sanitiser without images.
+
+Model text is hostile: links keep only web and mail addresses, nothing loads from another host.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+_TAGS = frozenset(
+    {"p", "br", "hr", "strong", "em", "s", "del", "ins", "code", "pre", "blockquote", "a"}
+    | {"ul", "ol", "li", "h2", "h3", "h4", "h5", "h6", "sup", "sub"}
+    | {"table", "thead", "tbody", "tr", "th", "td"}
+)
+_ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "th": {"scope"}}
+_LINK_SCHEMES = frozenset({"http", "https", "mailto"})
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
+    return parser.enable(["table", "strikethrough"]).disable(["image"])
+
+
+def _shift_headings(text: str) -> str:
+    """Tokens one level down: the page has its own single h1."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    rendered: str = parser.renderer.render(tokens, parser.options, {})
+    return rendered
+
+
+@lru_cache(maxsize=64)
+def render(text: str) -> Markup:
+    """The text as HTML that cannot run or load anything; headings begin at h3."""
+    cleaned = nh3.clean(
+        _shift_headings(text),
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        url_schemes=set(_LINK_SCHEMES),
+        link_rel="noopener noreferrer nofollow",
+    )
+    return Markup(cleaned)

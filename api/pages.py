@@ -1,0 +1,162 @@
+"""The pages: server-rendered and complete without script.
+
+New runs, the moves of a run and documents have modules of their own.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from api import pages_documents, pages_moves, pages_new, queries
+from api.auth import Scope, needs
+from api.errors import Refusal, not_found
+from api.pages_errors import PageRoute, error_page, wants_page
+from api.pages_help import glossary, states
+from api.pages_render import list_row, page, static, static_files, words_of
+from api.pages_run import run_page
+from api.queries import CallFilter, RunFilter
+from api.state import state_of
+from deploy.database import clean
+from workflows.vocabulary import ErrorCode, RunStatus
+
+__all__ = ["error_page", "router", "wants_page"]
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+for part in (pages_new, pages_moves, pages_documents):
+    router.include_router(part.router)
+
+SHOWS = [needs(Scope.READ, content=True)]
+STATUS_ONLY = [needs(Scope.READ, content=False)]
+_ROWS = 50
+_MOST = 200
+
+
+@router.get("/static/{version}/{name}", dependencies=STATUS_ONLY)
+async def static_file(version: str, name: str) -> Response:
+    file = static_files().get(name)
+    if file is None:
+        raise not_found("file")
+    return Response(
+        file.content,
+        media_type=file.media_type,
+        headers={"Cache-Control": "public, max-age=31536000, immutable"},
+    )
+
+
+@router.get("/", dependencies=SHOWS)
+async def home(request: Request) -> Response:
+    return await runs(request)
+
+
+@router.get("/runs", dependencies=SHOWS)
+async def runs(request: Request) -> Response:
+    asked, state = request.query_params, state_of(request)
+    status, q = asked.get("status") or None, clean(asked.get("q", "")).strip()[:200]
+    if status is not None and status not in set(RunStatus):
+        status = None
+    cursor = asked.get("cursor") or None
+    wanted = RunFilter(statuses=(status,) if status else (), q=q)
+    found = await queries.runs_page(state.pool, wanted, _ROWS, cursor, count=True)
+    by_status = found.by_status or {}
+
+    def link(name: str | None, at: str | None = None) -> str:
+        chosen = {"status": name, "q": q, "cursor": at}
+        query = urlencode({key: value for key, value in chosen.items() if value})
+        return f"/runs?{query}" if query else "/runs"
+
+    any_ever = bool(sum(by_status.values()) or status or q)
+    return await page(
+        request,
+        "runs.html",
+        section="/runs",
+        rows=[list_row(run, words_of(request)) for run in found.items],
+        total=found.total or 0,
+        total_ever=any_ever,
+        by_status=by_status,
+        chosen=status,
+        q=q,
+        cursor=cursor,
+        list_link=link,
+        next_link=link(status, found.next_cursor) if found.next_cursor else None,
+        sample=pages_new.sample_of(state) is not None,
+    )
+
+
+@router.get("/runs/{run_id}", dependencies=SHOWS)
+async def one_run(request: Request, run_id: str) -> Response:
+    return await run_page(request, run_id, regions_only="regions" in request.query_params)
+
+
+@router.get("/queue", dependencies=SHOWS)
+async def queue(request: Request) -> Response:
+    wanted = RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
+    found = await queries.runs_page(state_of(request).pool, wanted, _MOST)
+    oldest = sorted(found.items, key=lambda run: run.last_progress_at)
+    return await page(
+        request,
+        "queue.html",
+        section="/queue",
+        rows=[list_row(run, words_of(request)) for run in oldest],
+        more=found.next_cursor is not None,
+    )
+
+
+@router.get("/calls", dependencies=STATUS_ONLY)
+async def calls(request: Request) -> Response:
+    cursor = request.query_params.get("cursor") or None
+    found = await queries.calls_all_page(state_of(request).pool, CallFilter(), _ROWS, cursor)
+    following = urlencode({"cursor": found.next_cursor}) if found.next_cursor else None
+    return await page(
+        request,
+        "calls.html",
+        section="/calls",
+        calls=found.items,
+        in_run=False,
+        cursor=cursor,
+        next_link=f"/calls?{following}" if following else None,
+    )
+
+
+@router.get("/calls/{call_id}", dependencies=SHOWS)
+async def one_call(request: Request, call_id: str) -> Response:
+    call = await queries.call(state_of(request).pool, call_id)
+    if call is None:
+        raise not_found("call")
+    return await page(request, "call.html", section="/calls", call=call)
+
+
+@router.get("/settings", dependencies=STATUS_ONLY)
+async def settings(request: Request) -> Response:
+    state = state_of(request)
+    async with state.pool.acquire() as connection:
+        profiles = await queries.profiles_page(connection, _MOST)
+        workers = await queries.workers(connection)
+    return await page(
+        request,
+        "settings.html",
+        section="/settings",
+        profiles=profiles.items,
+        workers=workers,
+        kinds=[state.kinds[name] for name in sorted(state.kinds)],
+    )
+
+
+@router.get("/observe", dependencies=STATUS_ONLY)
+async def observe(request: Request) -> Response:
+    raise Refusal(501, ErrorCode.NOT_BUILT, "this page is not built yet")
+
+
+@router.get("/help", dependencies=STATUS_ONLY)
+async def help_page(request: Request) -> Response:
+    words = words_of(request)
+    return await page(
+        request, "help.html", section="/help", states=states(words), glossary=glossary(words)
+    )
+
+
+@router.get("/favicon.ico", dependencies=STATUS_ONLY)
+async def favicon() -> Response:
+    return RedirectResponse(static("mark.svg"), 308)

@@ -1,0 +1,107 @@
+"""Refusals and failures as pages: the sentence of their code, what can be done, and a way on.
+
+`PageRoute` puts this net under every page. `wants_page` and `error_page` serve requests that no
+page route takes, such as an unknown address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from api.cursors import BadCursor
+from api.errors import Refusal, log_failure, not_found, of_failure
+from api.pages_render import Refused, page, words_of
+from api.state import request_id_of, state_of
+from workflows.vocabulary import ErrorCode
+
+_TRY_AGAIN = frozenset({503, 507, 500, 429})
+
+
+def refused(request: Request, refusal: Refusal, *, lines: tuple[str, ...] = ()) -> Refused:
+    """A refusal as a notice inside a page. Details are shown only where no sentence says enough."""
+    words = words_of(request)
+    link = None
+    if refusal.code == ErrorCode.RUN_ACTIVE:
+        other = refusal.params.get("run_id") or (refusal.run or {}).get("id")
+        link = f"/runs/{other}" if other else None
+    return Refused(
+        code=str(refusal.code),
+        sentence=words.sentence("refusal", refusal.code, refusal.params),
+        request_id=request_id_of(request),
+        lines=lines,
+        link=link,
+    )
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser asks, rather than a program: it prefers HTML and is not under /api."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
+        "/api/"
+    )
+
+
+async def error_page(request: Request, refusal: Refusal) -> Response:
+    """The refusal as a whole page."""
+    words, status = words_of(request), refusal.status_code
+    headings = {
+        404: words.text("Not found"),
+        409: words.text("That did not happen"),
+        501: words.text("Not built yet"),
+        503: words.text("Not available at the moment"),
+    }
+    response = await page(
+        request,
+        "message.html",
+        status=status,
+        heading=headings.get(status, words.text("That did not work")),
+        sentence_shown=words.sentence("refusal", refusal.code, refusal.params),
+        detail="",
+        code=str(refusal.code),
+        request_id=request_id_of(request),
+        way_on="/runs",
+        way_on_word=words.text("Show all runs"),
+        retry=request.url.path if status in _TRY_AGAIN and request.method == "GET" else None,
+    )
+    for name, value in (refusal.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+def _as_refusal(request: Request, error: Exception) -> Refusal:
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, BadCursor):
+        return Refusal(400, ErrorCode.INVALID_CURSOR, "this cursor was not given out here")
+    if isinstance(error, RequestValidationError):
+        return not_found("page")
+    refusal = of_failure(error)
+    if refusal.code == ErrorCode.DISK_FULL:
+        state_of(request).note_disk_full()
+    log_failure(error, request_id=request_id_of(request), status=refusal.status_code)
+    return refusal
+
+
+class PageRoute(APIRoute):
+    """A route whose refusals and failures are pages too."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        inner = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await inner(request)
+            except HTTPException as error:
+                if not isinstance(error, Refusal) or error.status_code == 401:
+                    raise
+                return await error_page(request, error)
+            except Exception as error:
+                return await error_page(request, _as_refusal(request, error))
+
+        return handle

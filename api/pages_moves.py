@@ -1,0 +1,128 @@
+"""The forms of a run: the same commands as the JSON routes, refusals on the page of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, TypeAlias
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from api import commands, queries, requests, resume
+from api.auth import Scope, needs
+from api.bodies import fit
+from api.errors import Refusal, not_found
+from api.idempotency import Done, Tools
+from api.pages_errors import PageRoute
+from api.pages_forms import Form, failed, given, go, number, perform_once, read_form
+from api.pages_run import run_page
+from api.paths import RunId
+from api.state import state_of
+from deploy.database import Connection
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+OPERATES = [needs(Scope.OPERATE, content=True)]
+DECIDES = [needs(Scope.DECIDE, content=True)]
+Move: TypeAlias = Callable[[Connection, Tools, str, Any], Coroutine[Any, Any, Done]]
+
+_LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds")
+
+
+async def _move(
+    request: Request,
+    run_id: str,
+    form: Form,
+    *,
+    move: Move,
+    model: type[BaseModel],
+    fields: Mapping[str, Any],
+) -> Response:
+    """Makes the move and shows the run, or shows it with why nothing was done."""
+    try:
+        wanted = fit(model, dict(fields))
+        await perform_once(request, form, lambda c, tools: move(c, tools, run_id, wanted))
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        why = failed(request, refusal, frozenset({"body", "limit"}))
+        return await run_page(
+            request, run_id, status=why.status, refusal=why.notice, typed=form, errors=why.errors
+        )
+    return go(f"/runs/{run_id}")
+
+
+@router.post("/runs/{run_id}/interrupt", dependencies=OPERATES)
+async def interrupt(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    fields = given(form, "reason")
+    return await _move(
+        request,
+        run_id,
+        form,
+        move=commands.interrupt,
+        model=requests.Interrupt,
+        fields=fields,
+    )
+
+
+@router.post("/runs/{run_id}/resume", dependencies=OPERATES)
+async def resume_run(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    fields: dict[str, Any] = given(form, "note", "profile")
+    base = number(form["base_revision"])
+    if await _edited(request, run_id, form, base):
+        fields |= {"body": form["body"], "base_revision": base}
+    if form["override_guardrail"] == "true":
+        fields["override_guardrail"] = True
+    limits = {
+        name: form[name].strip() if name == "max_cost" else number(form[name])
+        for name in _LIMITS
+        if form[name].strip()
+    }
+    if limits:
+        fields["limits"] = limits
+    return await _move(
+        request, run_id, form, move=resume.resume, model=requests.Resume, fields=fields
+    )
+
+
+@router.post("/runs/{run_id}/confirm", dependencies=DECIDES)
+async def confirm(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    revision = number(form["revision"])
+    fields: dict[str, Any] = {"revision": revision, **given(form, "comment")}
+    if await _edited(request, run_id, form, revision):
+        fields["body"] = form["body"]
+    return await _move(
+        request, run_id, form, move=commands.confirm, model=requests.Confirm, fields=fields
+    )
+
+
+async def _edited(request: Request, run_id: str, form: Form, base: int | str) -> bool:
+    """Whether the text differs from the revision it was shown from: an untouched one is no edit."""
+    if "body" not in form or not isinstance(base, int):
+        return False
+    pool = state_of(request).pool
+    run = await queries.run(pool, run_id)
+    if run is None:
+        raise not_found("run")
+    shown = await queries.revision(pool, run.document_id, base)
+    return shown is None or form["body"] != shown.body.replace("\r\n", "\n")
+
+
+@router.post("/runs/{run_id}/reject", dependencies=DECIDES)
+async def reject(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    fields = given(form, "comment")
+    return await _move(
+        request, run_id, form, move=commands.reject, model=requests.Reject, fields=fields
+    )
+
+
+@router.post("/runs/{run_id}/cancel", dependencies=OPERATES)
+async def cancel(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    return await _move(
+        request, run_id, form, move=commands.cancel, model=requests.Cancel, fields={}
+    )

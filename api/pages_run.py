@@ -1,0 +1,236 @@
+"""Everything the page of one run shows, read in one go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from starlette.responses import Response
+
+from api import diff, pages_change, pages_view, queries, wire
+from api.errors import not_found
+from api.idempotency import web_of
+from api.pages_render import Refused, page, words_of
+from api.queries import Reader
+from api.state import state_of
+from api.text import Catalogue
+from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus
+
+_NEWEST_EVENTS = 60
+_MOST = 200
+_QUOTE = 160
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventLine:
+    """One event in words."""
+
+    seq: int
+    sentence: str
+    why: str
+    actor: str
+    at: Any
+
+
+async def run_page(
+    request: Request,
+    run_id: str,
+    *,
+    status: int = 200,
+    regions_only: bool = False,
+    refusal: Refused | None = None,
+    typed: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> Response:
+    """The page of a run, or with `regions_only` what changes on it. Raises 404."""
+    facts = await _facts(request, run_id)
+    return await page(
+        request,
+        "run_regions.html" if regions_only else "run.html",
+        status=status,
+        section="/runs",
+        typed=typed,
+        errors=errors,
+        refusal=refusal,
+        **facts,
+    )
+
+
+async def _facts(request: Request, run_id: str) -> dict[str, Any]:
+    state, words = state_of(request), words_of(request)
+    async with state.pool.acquire() as connection:
+        run = await queries.run(connection, run_id, web=web_of(state))
+        if run is None:
+            raise not_found("run")
+        events = await _events(connection, run)
+        calls = await _all_calls(connection, run.id)
+        steps = await queries.steps_page(connection, run.id, _MOST)
+        issues = await queries.issues_page(connection, run.id, _MOST)
+        sources = await sources_in_force(connection, run.document_id)
+        texts = await _texts(connection, run)
+        partial = await _partial(connection, calls)
+        profiles = await queries.profiles_page(connection, _MOST)
+    shown, why = _shown(run, texts, words)
+    evidence = {name for issue in (issues.items if issues else []) for name in issue.evidence}
+    return {
+        "run": run,
+        "is_over": run.status in FINAL and not run.stopping,
+        "situation": pages_view.situation(run, words, by=_interrupter(events)),
+        "steps": steps.items if steps else [],
+        "issues": issues.items if issues else [],
+        "calls": calls,
+        "partial": partial,
+        "events": [_line(event, words) for event in reversed(events)],
+        "sources": sources,
+        "language": run.language,
+        "lines": _lines(sources, evidence),
+        "profiles": profiles.items,
+        "working": texts.get(run.working_revision),
+        "offered": texts.get(run.offered_revision),
+        "shown": shown,
+        "shown_why": why,
+        "change": await _change(request, texts, run),
+    }
+
+
+async def _events(reader: Reader, run: wire.Run) -> Sequence[wire.Event]:
+    after = max(0, run.event_seq - _NEWEST_EVENTS)
+    found = await queries.events_page(reader, run.id, after, _NEWEST_EVENTS)
+    return found.items if found else []
+
+
+async def _all_calls(reader: Reader, run_id: str) -> Sequence[wire.Call]:
+    """The newest calls come last, and they are the ones that are open: so all are read."""
+    found: list[wire.Call] = []
+    cursor: str | None = None
+    while True:
+        part = await queries.calls_page(reader, run_id, _MOST, cursor)
+        if part is None:
+            return found
+        found += part.items
+        cursor = part.next_cursor
+        if cursor is None:
+            return found
+
+
+async def sources_in_force(reader: Reader, document_id: str) -> list[wire.Source]:
+    """The sources that count, with their texts."""
+    listed = await queries.sources_page(reader, document_id, _MOST)
+    found = [
+        await queries.source(reader, document_id, entry.id)
+        for entry in (listed.items if listed else [])
+        if entry.replaced_by is None
+    ]
+    return [source for source in found if source is not None]
+
+
+async def _texts(reader: Reader, run: wire.Run) -> dict[int | None, wire.Revision]:
+    """The revisions the page needs, and what the shown one was made from."""
+    wanted = {run.working_revision, run.offered_revision, run.best_revision, run.base_revision}
+    document = await queries.document(reader, run.document_id)
+    newest = document.newest_revision if document is not None else None
+    if newest is not None:
+        wanted.add(newest)
+    found: dict[int | None, wire.Revision] = {}
+    for number in wanted - {None}:
+        revision = await queries.revision(reader, run.document_id, number or 0)
+        if revision is not None:
+            found[number] = revision
+    shown = _number_shown(run, found)
+    base = found[shown].base if shown is not None else None
+    if base is not None and base not in found:
+        before = await queries.revision(reader, run.document_id, base)
+        if before is not None:
+            found[base] = before
+    return found
+
+
+def _number_shown(run: wire.Run, texts: Mapping[int | None, wire.Revision]) -> int | None:
+    order = (run.offered_revision, run.working_revision, run.best_revision, run.base_revision)
+    return next((number for number in order if number is not None and number in texts), None)
+
+
+def _shown(
+    run: wire.Run, texts: Mapping[int | None, wire.Revision], words: Catalogue
+) -> tuple[wire.Revision | None, str]:
+    number = _number_shown(run, texts)
+    if number is None:
+        return None, ""
+    if run.status == RunStatus.CONFIRMED:
+        why = words.text("This revision was confirmed.")
+    elif number == run.offered_revision:
+        why = words.text("This revision is offered for confirmation.")
+    else:
+        why = words.text("The run works on this revision.")
+    return texts[number], why
+
+
+async def _change(
+    request: Request, texts: Mapping[int | None, wire.Revision], run: wire.Run
+) -> Mapping[str, Any] | None:
+    """The shown revision against the one it was made from, with a link to all changes at once."""
+    number = _number_shown(run, texts)
+    new = texts.get(number)
+    old = texts.get(new.base) if new is not None and new.base is not None else None
+    if new is None or old is None:
+        return None
+    links: tuple[Mapping[str, str], ...] = ()
+    if old.number != run.base_revision and run.base_revision is not None:
+        href = f"/documents/{run.document_id}?from={run.base_revision}&to={new.number}#shown"
+        links = ({"href": href, "word": words_of(request).text("all changes of this run")},)
+    return pages_change.shown(await diff.compare(old, new), links)
+
+
+async def _partial(reader: Reader, calls: Sequence[wire.Call]) -> list[Mapping[str, Any]]:
+    """What the open calls have written so far."""
+    found: list[Mapping[str, Any]] = []
+    for call in calls:
+        if call.status != CallStatus.STARTED:
+            continue
+        body = await queries.call(reader, call.id)
+        text = (body.partial_text if body is not None else None) or ""
+        found.append({**call.model_dump(), "text": text})
+    return found
+
+
+def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
+    """The source lines that issues name as evidence (T12 is the twelfth), shortened.
+
+    Numbered through all sources in their order, as prompts number them.
+    """
+    numbers = {int(name[1:]) for name in names if re.fullmatch(r"T[1-9]\d{0,6}", name)}
+    if not numbers:
+        return {}
+    lines = [line for source in sources for line in source.text.splitlines()]
+    return {
+        f"T{number}": lines[number - 1][:_QUOTE]
+        for number in numbers
+        if number <= len(lines) and lines[number - 1].strip()
+    }
+
+
+def _interrupter(events: Sequence[wire.Event]) -> str | None:
+    """Who made the newest interruption."""
+    for event in reversed(events):
+        if event.type == EventType.RUN_INTERRUPTED:
+            return event.actor
+    return None
+
+
+def _line(event: wire.Event, words: Catalogue) -> EventLine:
+    facts = dict(event.model_extra or {})
+    name = facts.get("name") or facts.get("step")
+    if isinstance(name, str):
+        facts["name"] = words.sentence("step", name)
+    reason = facts.get("reason") or facts.get("reason_code") or facts.get("end_cause")
+    why = words.sentence("reason", reason, facts) if isinstance(reason, str) else ""
+    return EventLine(
+        seq=event.seq,
+        sentence=words.sentence("event", event.type, facts),
+        why=why,
+        actor=event.actor,
+        at=event.at,
+    )

@@ -1,0 +1,165 @@
+"""What pages say about a run, decided from its answer alone: word, tone, sentences, offers.
+
+Pure: no request, no row, no clock but the one given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api.text import Catalogue
+from api.wire import Run
+from workflows.vocabulary import ACTIVE, LIMITS, Phase, RunStatus, Stage
+
+TONES: Mapping[str, str] = {
+    RunStatus.RUNNING: "running",
+    RunStatus.INTERRUPTED: "interrupted",
+    RunStatus.AWAITING_CONFIRMATION: "waiting",
+    RunStatus.CONFIRMED: "done",
+    RunStatus.REJECTED: "neutral",
+    RunStatus.FAILED: "failed",
+    RunStatus.CANCELLED: "neutral",
+    Phase.QUEUED: "neutral",
+    Phase.WAITING_RETRY: "waiting",
+    Phase.RATE_LIMITED: "waiting",
+    Phase.WORKER_LOST: "failed",
+    Phase.STOPPING: "interrupted",
+}
+"""Colour and shape of a status or phase; never the only sign, the word stands beside it."""
+
+_OFFERS: Mapping[str, tuple[str, ...]] = {
+    RunStatus.RUNNING: ("interrupt", "cancel"),
+    RunStatus.INTERRUPTED: ("resume", "cancel"),
+    RunStatus.FAILED: ("resume", "cancel"),
+    RunStatus.AWAITING_CONFIRMATION: ("confirm", "reject", "cancel"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Situation:
+    """A run in plain words. `since` is when the present status or phase began, if known."""
+
+    word: str
+    tone: str
+    headline: str
+    reason: str
+    waits: str
+    can: str
+    since: datetime
+    offers: tuple[str, ...]
+    needs_override: bool
+    raised_limit: str | None
+    next_at: datetime | None
+    is_live: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Badge:
+    """The status word of one row."""
+
+    word: str
+    tone: str
+
+
+def badge(run: Run, words: Catalogue) -> Badge:
+    """A running run is named by its phase, a stop at a limit by the limit."""
+    if run.phase is not None and run.phase.code != Phase.WORKING:
+        code = run.phase.code
+        return Badge(word=words.sentence("phase", code), tone=TONES.get(code, "running"))
+    tone = TONES.get(run.status, "neutral")
+    if run.status == RunStatus.INTERRUPTED and run.reason and run.reason.code in LIMITS:
+        return Badge(word=words.text("Stopped by limit"), tone=tone)
+    return Badge(word=words.sentence("status", run.status), tone=tone)
+
+
+def situation(run: Run, words: Catalogue, *, by: str | None = None) -> Situation:
+    """Everything the head of a run's page says. `by` is who interrupted it, if anybody did."""
+    shown = badge(run, words)
+    stopping = run.phase is not None and run.phase.code == Phase.STOPPING
+    offers = _OFFERS.get(run.status, ())
+    reason_code = run.reason.code if run.reason else None
+    return Situation(
+        word=shown.word,
+        tone=shown.tone,
+        headline=_headline(run, words),
+        reason=reason(run, words, by=by),
+        waits=_waits(run, words),
+        can=words.sentence("can", "stopping" if stopping else run.status),
+        since=_since(run),
+        offers=offers,
+        needs_override=run.guardrail is not None and "resume" in offers,
+        raised_limit=reason_code if reason_code in LIMITS else None,
+        next_at=_next_at(run),
+        is_live=run.status == RunStatus.RUNNING or run.stopping,
+    )
+
+
+def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:
+    """Why it stands where it stands, '' when the status needs no reason."""
+    if run.reason is None:
+        return ""
+    params = {
+        "score": run.score,
+        "max_rounds": run.max_rounds,
+        "by": by,
+        **run.reason.params,
+    }
+    return words.sentence("reason", run.reason.code, params)
+
+
+def _headline(run: Run, words: Catalogue) -> str:
+    step = run.active_step
+    stage = step.name if step is not None else run.stage
+    at_work = run.current_round + (1 if run.stage == Stage.REVIEW else 0)
+    params: dict[str, Any] = {"max_rounds": run.max_rounds, "rounds": run.current_round}
+    params["round"] = step.round if step is not None else max(1, min(at_work, run.max_rounds))
+    if run.status not in ACTIVE and run.status != RunStatus.FAILED:
+        stage = Stage.ENDED
+    if stage in (Stage.CONFIRM, Stage.ENDED) and run.current_round == 1:
+        return words.text("The loop has ended after one round")
+    return words.sentence("stage", stage, params)
+
+
+def _waits(run: Run, words: Catalogue) -> str:
+    if run.phase is None:
+        offered = run.offered_revision
+        return words.sentence("waits", run.status, {"revision": offered})
+    params = dict(run.phase.params)
+    error = params.get("last_error")
+    if error:
+        params["last_error_sentence"] = words.sentence("reason", str(error), params)
+    if run.active_step is not None:
+        params.setdefault("round", run.active_step.round)
+        params.setdefault("step", words.sentence("step", run.active_step.name))
+    return words.sentence("waits", run.phase.code, params)
+
+
+def _next_at(run: Run) -> datetime | None:
+    raw = run.phase.params.get("next_at") if run.phase is not None else None
+    if isinstance(raw, datetime):
+        return raw
+    if not isinstance(raw, str):
+        return None
+    try:
+        return datetime.fromisoformat(raw)
+    except ValueError:
+        return None
+
+
+def _since(run: Run) -> datetime:
+    if run.ended_at is not None:
+        return run.ended_at
+    if run.status == RunStatus.RUNNING:
+        step = run.active_step
+        return step.started_at if step is not None else run.last_progress_at
+    return run.last_progress_at
+
+
+def seconds(began: datetime | None, ended: datetime | None, now: datetime) -> float | None:
+    """How long something took, or has taken so far."""
+    if began is None:
+        return None
+    return ((ended or now) - began).total_seconds()

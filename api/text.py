@@ -1,0 +1,147 @@
+"""The catalogue: every string a person reads, found by msgid or by code, in the reader's language.
+
+Stored and sent are codes and parameters; sentences are made here. English is the source text, so
+its catalogue is empty; other languages are `locale/XX/LC_MESSAGES/messages.po`.
+"""
+
+from __future__ import annotations
+
+import gettext as gettext_module
+import io
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from babel import dates, numbers
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+from api import text_codes
+
+LOCALES = Path(__file__).parent / "locale"
+DEFAULT = "en"
+
+
+def available() -> tuple[str, ...]:
+    """Languages the pages have, the source language first."""
+    found = sorted(p.parent.parent.name for p in LOCALES.glob("*/LC_MESSAGES/messages.po"))
+    return (DEFAULT, *(name for name in found if name != DEFAULT))
+
+
+@lru_cache(maxsize=8)
+def _translations(locale: str) -> gettext_module.NullTranslations:
+    path = LOCALES / locale / "LC_MESSAGES" / "messages.po"
+    if not path.is_file():
+        return gettext_module.NullTranslations()
+    compiled = io.BytesIO()
+    with path.open("rb") as source:
+        write_mo(compiled, read_po(source, locale=locale))
+    compiled.seek(0)
+    return gettext_module.GNUTranslations(compiled)
+
+
+def _names(sentence: str) -> frozenset[str]:
+    return frozenset(name for _, name, _, _ in string.Formatter().parse(sentence) if name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Texts, numbers and times in one language."""
+
+    locale: str
+
+    @property
+    def translations(self) -> gettext_module.NullTranslations:
+        return _translations(self.locale)
+
+    def text(self, msgid: str) -> str:
+        return self.translations.gettext(msgid)
+
+    def sentence(
+        self, family: str, code: str | None, params: Mapping[str, Any] | None = None
+    ) -> str:
+        """The sentence of a code: the first wording whose named places are all known.
+
+        An unknown code is shown as it is, so that a newer worker is never silent on an older page.
+        """
+        if not code:
+            return ""
+        known = {
+            key: self._place(value) for key, value in (params or {}).items() if value is not None
+        }
+        for wording in text_codes.WORDINGS[family].get(str(code), ()):
+            if _names(wording) <= known.keys():
+                return self.text(wording).format_map(known)
+        return str(code).replace("_", " ")
+
+    def _place(self, value: Any) -> str:
+        """One value as it stands in a sentence; a number gets the language's grouping."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return str(value)
+        return str(numbers.format_decimal(value, locale=self.locale))
+
+    def number(self, value: int | float | None) -> str:
+        return "–" if value is None else str(numbers.format_decimal(value, locale=self.locale))
+
+    def compact(self, value: int | None) -> str:
+        """12,345 as 12.3K; small numbers as they are."""
+        if value is None:
+            return "–"
+        if abs(value) < 10_000:
+            return self.number(value)
+        return str(numbers.format_compact_decimal(value, locale=self.locale, fraction_digits=1))
+
+    def money(self, amount: str | Decimal | None, currency: str | None) -> str:
+        """A decimal string as money; small amounts keep four digits. Unknown is never 0."""
+        if amount is None:
+            return self.text("unknown")
+        try:
+            value = Decimal(amount)
+        except InvalidOperation:
+            return self.text("unknown")
+        digits = 2 if value == 0 or abs(value) >= 1 else 4
+        if not currency:
+            return str(
+                numbers.format_decimal(value, format=f"0.{'0' * digits}", locale=self.locale)
+            )
+        pattern = f"¤#,##0.{'0' * digits}"
+        return str(
+            numbers.format_currency(
+                value, currency, format=pattern, locale=self.locale, currency_digits=False
+            )
+        )
+
+    def moment(self, at: datetime | None) -> str:
+        """Date, time and zone in words."""
+        if at is None:
+            return "–"
+        return str(dates.format_datetime(at, "yyyy-MM-dd HH:mm:ss 'UTC'", locale=self.locale))
+
+    def ago(self, at: datetime, now: datetime) -> str:
+        """ "3 minutes ago", or "in 3 minutes"."""
+        gap = at - now
+        if abs(gap) < timedelta(seconds=5):
+            return self.text("just now")
+        return str(
+            dates.format_timedelta(gap, add_direction=True, threshold=1.2, locale=self.locale)
+        )
+
+    def duration(self, seconds: float | None) -> str:
+        """Clock form: 0:07, 12:05, 1:02:05."""
+        if seconds is None:
+            return "–"
+        whole = max(0, int(seconds))
+        hours, rest = divmod(whole, 3600)
+        minutes, left = divmod(rest, 60)
+        return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+@lru_cache(maxsize=8)
+def catalogue(locale: str = DEFAULT) -> Catalogue:
+    """The catalogue of a language; English when the pages do not have it."""
+    return Catalogue(locale=locale if locale in available() else DEFAULT)
