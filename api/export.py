@@ -1,0 +1,138 @@
+"""`GET /api/documents/{id}/export`: one revision as a file, Markdown or JSON with its facts.
+
+Without `revision` it is the one that stands for the document: of the newest run what was confirmed
+or is offered, else its best, else the newest revision.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import JSONResponse, Response
+
+from api import queries, wire
+from api.auth import Principal, Scope, needs
+from api.diff import unknown_revision
+from api.errors import Refusal
+from api.idempotency import web_of
+from api.paths import DocumentId, or_404
+from api.queries_rows import Reader
+from api.requests import LARGEST_NUMBER
+from api.state import state_of
+from workflows.vocabulary import ErrorCode, IssueStatus
+
+router = APIRouter(tags=["documents"])
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
+_LONGEST_NAME = 80
+_MOST_ISSUES = 10_000
+
+
+class Format(StrEnum):
+    MD = "md"
+    JSON = "json"
+    DOCX = "docx"
+    HTML = "html"
+    ICS = "ics"
+
+
+@router.get("/api/documents/{document_id}/export", response_model=None)
+async def export(
+    document_id: DocumentId,
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.READ, content=True)],
+    revision: Annotated[int | None, Query(ge=0, le=LARGEST_NUMBER)] = None,
+    format_: Annotated[Format, Query(alias="format")] = Format.MD,
+) -> Response:
+    """The revision as a file. docx, html and ics answer 501 until they are built."""
+    if format_ not in (Format.MD, Format.JSON):
+        detail = f"export as {format_} is not built yet; take md or json"
+        raise Refusal(501, ErrorCode.NOT_BUILT, detail, params={"format": str(format_)})
+    state = state_of(request)
+    async with (
+        state.pool.acquire() as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        document = or_404(await queries.document(connection, document_id), "document")
+        listed = await queries.runs_page(
+            connection, queries.RunFilter(document_id=document_id), 200, web=web_of(state)
+        )
+        number = _standing(document, listed.items) if revision is None else revision
+        found = await queries.revision(connection, document_id, number)
+        if found is None:
+            raise unknown_revision(number)
+        if format_ is Format.MD:
+            return _file(document, found, "md", found.body.encode())
+        run = _run_of(found, listed.items)
+        issues = [] if run is None else await _issues(connection, run.id)
+    return _file(document, found, "json", JSONResponse(_facts(document, found, run, issues)).body)
+
+
+def _standing(document: wire.Document, runs: list[wire.Run]) -> int:
+    newest = document.newest_revision or 0
+    if not runs:
+        return newest
+    for number in (runs[0].offered_revision, runs[0].best_revision):
+        if number is not None:
+            return number
+    return newest
+
+
+def _run_of(revision: wire.Revision, runs: list[wire.Run]) -> wire.Run | None:
+    """The run that made it, else the newest one that had it in hand."""
+    if revision.made_by is not None:
+        return next((run for run in runs if run.id == revision.made_by.run), None)
+    had = ("offered_revision", "best_revision", "working_revision", "base_revision")
+    for run in runs:
+        if revision.number in [getattr(run, name) for name in had]:
+            return run
+    return None
+
+
+async def _issues(reader: Reader, run_id: str) -> list[wire.Issue]:
+    page = await queries.issues_page(reader, run_id, _MOST_ISSUES)
+    return [] if page is None else page.items
+
+
+def _facts(
+    document: wire.Document,
+    revision: wire.Revision,
+    run: wire.Run | None,
+    issues: list[wire.Issue],
+) -> dict[str, Any]:
+    """Everything that is known of this text, for programs."""
+
+    def rows(*statuses: IssueStatus) -> list[dict[str, Any]]:
+        return [issue.model_dump(mode="json") for issue in issues if issue.status in statuses]
+
+    return {
+        "document": document.model_dump(mode="json"),
+        "revision": revision.model_dump(mode="json"),
+        "author": revision.author,
+        "issues": {
+            "open": rows(IssueStatus.OPEN, IssueStatus.REOPENED),
+            "fixed": rows(IssueStatus.FIXED),
+            "waived": rows(IssueStatus.WAIVED),
+        },
+        "run": None if run is None else run.model_dump(mode="json"),
+    }
+
+
+def _file(
+    document: wire.Document, revision: wire.Revision, ending: str, content: bytes | memoryview
+) -> Response:
+    name = f"{_safe(document.title)}-r{revision.number}.{ending}"
+    plain = name.encode("ascii", "ignore").decode().strip(" -.") or f"document.{ending}"
+    media_type = {"md": "text/markdown; charset=utf-8", "json": "application/json"}[ending]
+    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+    return Response(
+        bytes(content), media_type=media_type, headers={"Content-Disposition": disposition}
+    )
+
+
+def _safe(title: str) -> str:
+    """A file name no system stumbles over: no separators, no control signs, no leading dot."""
+    return _UNSAFE.sub(" ", title).strip(" .")[:_LONGEST_NAME].strip(" .") or "document"
