@@ -80,7 +80,7 @@ class ModelCall:
         self._reading = Reading(self._parser, on_text)
         self._done = False
         self._began = self._deadline = self._rearmed = 0.0
-        self._limit = asyncio.timeout(None)
+        self._limit = asyncio.Timeout(None)
 
     @property
     def text(self) -> str:
@@ -215,6 +215,8 @@ class ModelCall:
             return self._failed(failures.refused("content_filter", self.http_status))
         if finish in CUT_BY_LENGTH:
             return self._early(Reason.LENGTH, "length")
+        if self._parser.broken:
+            return self._early(Reason.GARBLED, self._parser.broken)
         if finish in NORMAL or (not finish and self._done and reading.received):
             return self._judged(said_stop=bool(finish))
         if finish:
