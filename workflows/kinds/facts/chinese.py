@@ -41,7 +41,10 @@ def _arabic(text: str, found: re.Match[str]) -> Mention | None:
     if not re.search(r"[\u4e00-\u9fff]", near) and not found.group(1):
         return None
     end = found.end() if found.group(3) else found.end(2)
-    return _with_unit(text, found.start(), end, {value}, "digits", percent=bool(found.group(1)))
+    values = {value}
+    if re.fullmatch(r"\d\d", found.group(2)) and re.match(r"\s?年", text[end:]):
+        values.add(value + (1900 if value >= 50 else 2000))
+    return _with_unit(text, found.start(), end, values, "digits", percent=bool(found.group(1)))
 
 
 def _numeral(text: str, found: re.Match[str]) -> Mention | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from workflows.kinds.facts.context import (
@@ -84,10 +86,11 @@ def _likely(
         return None, None
     weights = context_weights(body, start, start + len(name) + len(title))
     best: dict[str, tuple[float, int]] = {}
+    often = Counter(other for line in facts.lines for _, other, same in _names(line.text))
     for at, line in enumerate(facts.lines):
         for _, other, same in _names(line.text):
             if same == title:
-                score = line_score(facts, weights, at)
+                score = line_score(facts, weights, at) * (1 + math.log(often[other]))
                 person = other + title
                 best[person] = max(best.get(person, (0.0, at)), (score, at))
     if len(best) == 1:

@@ -5,32 +5,38 @@ Words around the place are weighed by how rare they are in the sources and how n
 
 from __future__ import annotations
 
+import bisect
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.chinese import chinese_numbers
-from workflows.kinds.facts.english import english_numbers
+from workflows.kinds.facts.english import english_numbers, may_have_numbers
 from workflows.kinds.facts.mentions import Mention, without_marks
 from workflows.kinds.kind import SourceText
 from workflows.kinds.lines import SourceLine, number_lines
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ings?|ed|es|e|s|ly|ions?|er)$")
+FARTHEST = 12
+"""Lines further away do not speak of the same thing."""
+NEAR, NEAR_CHINESE = 24, 10
+"""Characters to either side of a number that are right around it."""
+_CLAUSE_END = re.compile(r"[,，、:：(（)）]|\s[-–—]\s")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """Lines with their numbers and words, and how rare each word is."""
+    """Lines with their numbers; for each word the lines that have it, and how rare that is."""
 
     lines: tuple[SourceLine, ...]
     numbers: tuple[tuple[Mention, ...], ...]
-    words: tuple[frozenset[str], ...]
+    places: Mapping[str, Sequence[int]]
     rarity: Mapping[str, float]
 
     @property
@@ -50,14 +56,16 @@ class Facts:
 def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     lines = number_lines(sources)
     plain = [without_marks(line.spoken) for line in lines]
-    words = tuple(frozenset(stems(line.text)) for line in lines)
-    count = Counter(word for line in words for word in line)
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for at, line in enumerate(lines):
+        for word in set(stems(line.text)):
+            places[word].append(at)
     total = max(len(lines), 2)
     return Facts(
         lines=lines,
         numbers=tuple(tuple(read_numbers(text)) for text in plain),
-        words=words,
-        rarity={word: math.log(1 + total / n) for word, n in count.items()},
+        places=places,
+        rarity={word: math.log(1 + total / len(at)) for word, at in places.items()},
     )
 
 
@@ -67,7 +75,7 @@ def read_numbers(text: str) -> list[Mention]:
     taken = [(mention.start, mention.end) for mention in chinese]
     english = [
         mention
-        for mention in english_numbers(text)
+        for mention in (english_numbers(text) if may_have_numbers(text) else ())
         if not any(start < mention.end and mention.start < end for start, end in taken)
     ]
     return sorted([*english, *chinese], key=lambda mention: mention.start)
@@ -101,32 +109,45 @@ def sentence_around(body: str, start: int, end: int) -> tuple[int, int]:
 
 
 def context_weights(body: str, start: int, end: int) -> dict[str, float]:
-    """Words of the sentence around [start, end), near ones heavier."""
+    """Words of the sentence around [start, end): near ones heavier, other clauses lighter."""
     first, last = sentence_around(body, start, end)
+    before = [stems(clause)[::-1] for clause in _CLAUSE_END.split(body[first:start])][::-1]
+    after = [stems(clause) for clause in _CLAUSE_END.split(body[end:last])]
+    own = bool(before[0] or after[0])
     weights: dict[str, float] = {}
-    for side in (stems(body[first:start])[::-1], stems(body[end:last])):
-        for distance, word in enumerate(side):
-            weights[word] = max(weights.get(word, 0.0), 1 / (1 + distance / 3))
+    for clauses in (before, after):
+        distance = 0
+        other = 0
+        for at, clause in enumerate(clauses):
+            other += int(at > 0 and bool(clause) and (own or other > 0))
+            for word in clause:
+                weight = 1 / (1 + distance / 3) / (1 + other)
+                weights[word] = max(weights.get(word, 0.0), weight)
+                distance += 1
     return weights
 
 
 def line_score(facts: Facts, weights: Mapping[str, float], at: int) -> float:
-    """How much line `at` and its neighbours speak of the same thing."""
+    """How much line `at` and the lines around it speak of the same thing."""
     score = 0.0
     for word, weight in weights.items():
-        rare = facts.rarity.get(word)
-        if rare is None:
+        places = facts.places.get(word)
+        if not places:
             continue
-        for distance, share in ((0, 1.0), (1, 0.6), (2, 0.3)):
-            if _in_lines(facts.words, word, at, distance):
-                score += weight * rare * share
-                break
+        after = bisect.bisect_left(places, at)
+        distance = min(abs(place - at) for place in places[max(0, after - 1) : after + 1])
+        if distance <= FARTHEST:
+            score += weight * facts.rarity[word] / (1 + 0.7 * distance)
     return score
 
 
-def _in_lines(words: Sequence[frozenset[str]], word: str, at: int, distance: int) -> bool:
-    return any(
-        0 <= place < len(words) and word in words[place] for place in {at - distance, at + distance}
+def near_score(facts: Facts, weights: Mapping[str, float], at: int, mention: Mention) -> float:
+    """The same for the words right around a number: a turn may be long."""
+    spoken = facts.lines[at].spoken
+    near = NEAR_CHINESE if re.search(r"[\u4e00-\u9fff]", spoken) else NEAR
+    around = spoken[max(0, mention.start - near) : mention.end + near]
+    return sum(
+        weights[word] * facts.rarity.get(word, 0.0) for word in set(stems(around)) & weights.keys()
     )
 
 

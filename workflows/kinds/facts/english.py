@@ -33,6 +33,9 @@ _TOKEN = re.compile(
 )
 _IDENTIFIER_BEFORE = re.compile(r"(?:[A-Za-z_#][-–.]?|[-–.#_/]|\d[.:/-])$")
 _IDENTIFIER_AFTER = re.compile(r"[A-Za-z_]|[:/]\d|[.-]\d")
+_ANY = re.compile(
+    r"\d|\b(?:half|dozen|" + "|".join([*SMALL, *TENS, *SCALES, *ORDINALS]) + r")\b", re.IGNORECASE
+)
 STRONG_FROM = 10
 
 
@@ -45,6 +48,11 @@ class _Token:
     @property
     def low(self) -> str:
         return self.text.lower()
+
+
+def may_have_numbers(text: str) -> bool:
+    """A cheap look before the reading: most lines of a meeting have no number."""
+    return _ANY.search(text) is not None
 
 
 def english_numbers(text: str) -> list[Mention]:

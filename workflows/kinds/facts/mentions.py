@@ -31,8 +31,9 @@ class Mention:
     """A number at [start, end) of a text, unit included.
 
     `number_end`: where the number itself ends. `values`: all it may mean (a spoken `twelve fifty`
-    is 12.50 or 1250). `unit`: a currency code, `%`, `s` for a span of time (then `seconds` has
-    the values in seconds), or ''. `nouns`: what is counted, singular. `strong`: worth checking by itself.
+    is 12.50 or 1250). `unit`: a currency code, `%`, `s` for a span of time, or ''. `nouns`: what is
+    counted, singular. `strong`: worth checking by itself. `seconds`: the values of a span of time.
+    `style`: digits, words or numerals.
     """
 
     start: int

@@ -36,6 +36,9 @@ _ACTS = re.compile(
 _OWNER_LABEL = re.compile(
     r"(?:owners?|responsible|assigned to|assignee|action by|by|lead)\W{0,4}$|@$", re.IGNORECASE
 )
+_ITEM_OWNER = re.compile(
+    r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]?\]\s*)?\**[^\W\d_][\w'’. -]{0,40}(?:\*\*)?[:：]"
+)
 _SENTENCE_START = re.compile(
     r"(?:^|[.!?:;|(“\"‘—–]|\*\*|^\s*(?:[-*+]|\d+[.)])(?:\s*\[[ xX]?\])?)\s*$"
 )
@@ -47,6 +50,7 @@ class Known:
 
     words: frozenset[str]
     people: tuple[str, ...]
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,16 +82,23 @@ def known_of(material: Material) -> Known:
         texts = [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
         participants += texts if name == "participants" else []
         extra += texts
-    words, speakers = _source_words(material.sources)
+    words, speakers, text = _source_words(material.sources)
     people = tuple(dict.fromkeys([*participants, *speakers]))
-    return Known(words=words | _words(" ".join(extra)) | _initials(people), people=people)
+    return Known(
+        words=words | _words(" ".join(extra)) | _initials(people),
+        people=people,
+        text="\n".join([text, *extra]).lower(),
+    )
 
 
 @lru_cache(maxsize=8)
-def _source_words(sources: tuple[SourceText, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _source_words(
+    sources: tuple[SourceText, ...],
+) -> tuple[frozenset[str], tuple[str, ...], str]:
     lines = facts_of(sources).lines
     speakers = tuple(dict.fromkeys(line.speaker for line in lines if line.speaker))
-    return _words("\n".join(line.text for line in lines)), speakers
+    text = "\n".join(line.text for line in lines)
+    return _words(text), speakers, text
 
 
 def _words(text: str) -> frozenset[str]:
@@ -129,7 +140,8 @@ def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named 
         return None
     acts = _ACTS.match(line[found.end() :]) is not None
     unknown = [word for word in words if not _is_known(known, word)]
-    if not unknown and not _other_letter(known, words):
+    labelled = labelled or _ITEM_OWNER.match(line[: found.end() + 3]) is not None
+    if not unknown and not _other_letter(known, words) and not (labelled and _mixed(known, words)):
         return None
     if opens and len(words) == 1 and not (acts or labelled):
         return None
@@ -148,6 +160,18 @@ def _is_known(known: Known, word: str) -> bool:
     return all(
         piece in lexicon.KNOWN_TO_ALL or piece in known.words or stem(piece) in known.words
         for piece in pieces
+    )
+
+
+def _mixed(known: Known, words: list[str]) -> bool:
+    """`Quality Manager` where there is a Project Manager, and nobody ever says the whole."""
+    name = set(" ".join(words).lower().split())
+    people = [set(person.lower().split()) for person in known.people]
+    shares = any(name & person for person in people)
+    return (
+        shares
+        and not any(name <= person for person in people)
+        and " ".join(words).lower() not in known.text
     )
 
 

@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from workflows.kinds.facts.chinese import numeral
 from workflows.kinds.facts.context import (
     Facts,
-    clear_winner,
     context_weights,
     facts_of,
     line_score,
+    near_score,
     read_numbers,
     unique_quote,
 )
 from workflows.kinds.facts.dates import date_spans
 from workflows.kinds.facts.english import number_words
-from workflows.kinds.facts.mentions import CURRENCIES, Mention
+from workflows.kinds.facts.mentions import CURRENCIES, Mention, without_marks
 from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
     r"^[ \t]*\d{1,3}[.)、]|^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
     r"^[ \t]*[-*]?[ \t]*\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
-    r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}[:.]\d{2}\b(?:[ \t]?[ap]\.?m\.?)?",
+    r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
     re.MULTILINE | re.IGNORECASE,
 )
 _MONEY = frozenset(CURRENCIES.values())
@@ -121,12 +121,54 @@ def _other_count(facts: Facts, body: str, mention: Mention) -> _Match | None:
         if speaks and any(other.values & mention.values for row in near for other in row):
             return None
         others += [_Match(mention=other, line=at) for other in line if nouns & set(other.nouns)]
-    values = {other.mention.values for other in others}
-    if len(values) != 1:
-        return None
+    rated = _rated(facts, body, mention, others)
+    return _clearest(rated, least=3.0, lead=1.0 if len(rated) == 1 else 1.4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rated:
+    """A match with how much its line, and what stands right around it, speak of the same thing."""
+
+    match: _Match
+    line: float
+    near: float
+
+    @property
+    def score(self) -> float:
+        return self.line + self.near
+
+
+def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match]) -> list[_Rated]:
+    """For each value the best match. A unit that was left out in speech costs a little."""
     weights = context_weights(body, mention.start, mention.end)
-    best = max(others, key=lambda match: line_score(facts, weights, match.line))
-    return best if line_score(facts, weights, best.line) >= 3.0 else None
+    best: dict[float, _Rated] = {}
+    for match in matches:
+        share = 1.0 if match.mention.unit == mention.unit else 0.8
+        rated = _Rated(
+            match=match,
+            line=share * line_score(facts, weights, match.line),
+            near=share * near_score(facts, weights, match.line, match.mention),
+        )
+        value = _likeliest(mention, match.mention)
+        if value not in best or best[value].score < rated.score:
+            best[value] = rated
+    return sorted(best.values(), key=lambda rated: -rated.score)
+
+
+def _clearest(rated: list[_Rated], *, least: float, lead: float) -> _Match | None:
+    """The best match when it is clear; inside one line only what stands near decides."""
+    if not rated or rated[0].score < least:
+        return None
+    if len(rated) == 1:
+        return rated[0].match
+    inside = [other for other in rated if other.match.line == rated[0].match.line]
+    first = max(inside, key=lambda other: other.near)
+    outside = [other for other in rated if other.match.line != first.match.line]
+    if any(other.score * lead > first.score for other in outside):
+        return None
+    if any(other.near * lead > first.near for other in inside if other is not first):
+        return None
+    return first.match
 
 
 def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
@@ -136,24 +178,13 @@ def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
 
 def _best_match(facts: Facts, body: str, mention: Mention) -> _Match | None:
     """The one line that clearly speaks of the same thing, with a number of the same unit."""
-    weights = context_weights(body, mention.start, mention.end)
-    candidates: dict[frozenset[float], tuple[float, _Match]] = {}
-    for at, others in enumerate(facts.numbers):
-        fitting = [other for other in others if _fits(mention, other)]
-        if not fitting:
-            continue
-        score = line_score(facts, weights, at)
-        for other in fitting:
-            exact = 1.25 if other.unit == mention.unit and (other.unit or other.nouns) else 1.0
-            rated = (score * exact, _Match(mention=other, line=at))
-            held = candidates.get(other.values)
-            if held is None or held[0] < rated[0]:
-                candidates[other.values] = rated
-    matches = list(candidates.values())
-    winner = clear_winner(
-        ((score, at) for at, (score, _) in enumerate(matches)), least=2.5, lead=1.25
-    )
-    return None if winner is None else matches[winner][1]
+    fitting = [
+        _Match(mention=other, line=at)
+        for at, others in enumerate(facts.numbers)
+        for other in others
+        if _fits(mention, other)
+    ]
+    return _clearest(_rated(facts, body, mention, fitting), least=2.5, lead=1.2)
 
 
 def _fits(mention: Mention, other: Mention) -> bool:
@@ -163,8 +194,15 @@ def _fits(mention: Mention, other: Mention) -> bool:
     if mention.unit == "%":
         return other.unit == "%" or (0.5 in other.values and not other.unit)
     if mention.unit == "s":
+        if _is_year(mention) and not _is_year(other):
+            return False
         return other.unit == "s" and bool(set(mention.nouns) & set(other.nouns))
     return not other.unit and bool(set(mention.nouns) & set(other.nouns) or not mention.nouns)
+
+
+def _is_year(mention: Mention) -> bool:
+    """1988年: a date rather than a span."""
+    return "年" in mention.nouns and any(1900 <= value <= 2100 for value in mention.values)
 
 
 def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) -> Finding:
@@ -178,7 +216,8 @@ def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) ->
             problem=f"“{number}” is said nowhere in the sources.",
         )
     line = facts.lines[match.line]
-    right = _rewritten(body, mention, match.mention)
+    said = without_marks(line.spoken)[match.mention.start : match.mention.end]
+    right = _rewritten(body, mention, match.mention, said)
     suggestion = None if right is None else quote.replace(number, right, 1)
     return Finding(
         category="number",
@@ -190,8 +229,11 @@ def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) ->
     )
 
 
-def _rewritten(body: str, mention: Mention, other: Mention) -> str | None:
-    """The mention with the other's value, in the style of the body."""
+def _rewritten(body: str, mention: Mention, other: Mention, said: str) -> str | None:
+    """The mention with the other's value, in the style of the body; `said` is how it was said."""
+    whole = mention.style == "words" and any(value != int(value) for value in other.values)
+    if whole and mention.unit == other.unit == "s":
+        return said
     written = body[mention.start : mention.number_end]
     rest = body[mention.number_end : mention.end]
     value = _likeliest(mention, other)
@@ -238,7 +280,11 @@ def _formatted(value: float, written: str, style: str) -> str:
         return words.capitalize() if written[:1].isupper() else words
     if style == "numerals" and value == int(value) and 1 <= value <= 99:
         return numeral(int(value))
-    return f"{value:,.10g}" if "," in written and value == int(value) else _plain(value)
+    if "," in written and value == int(value):
+        return f"{int(value):,}"
+    decimals = len(written.partition(".")[2])
+    padded = f"{value:.{decimals}f}"
+    return padded if decimals and float(padded) == value else _plain(value)
 
 
 def _plain(value: float) -> str:
