@@ -51,14 +51,14 @@ class Stack:
     async def serve(self) -> None:
         """Watches until a part is given up (PartFailed) or the caller cancels."""
         tasks = [task for _, task in self._children]
-        seen = -1
+        seen: list[int | None] = []
         if not tasks:
             await asyncio.Event().wait()
         while True:
             done, _ = await asyncio.wait(tasks, timeout=1.0, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
-            if seen != (seen := sum(child.restarts for child, _ in self._children)):
+            if seen != (seen := [child.answering for child, _ in self._children]):
                 self.note_live()
 
     async def stop(self, hurry: asyncio.Event) -> None:

@@ -62,6 +62,11 @@ class Child:
         self._say = say
         self._recent: deque[float] = deque()
 
+    @property
+    def answering(self) -> int | None:
+        """The pid while it answers."""
+        return self.running.pid if self.running and self.ready.is_set() else None
+
     async def watch(self) -> None:
         """Never returns; raises PartFailed when the part is given up."""
         while True:

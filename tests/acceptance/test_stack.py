@@ -1,0 +1,251 @@
+"""`./redraft up` and its companions as a user runs them: real services, real kills, few starts.
+
+The tests of this file share one data directory and run in the order in which they stand.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+import pytest
+
+from deploy.database import new_id
+from deploy.local.data import FORMAT, DataDirectory
+from deploy.local.options import ROOT
+
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(90)]
+
+_OURS = ("REDRAFT_", "TEMPORAL_", "OPENAI_", "XDG_")
+
+
+def environment() -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
+    return {**kept, "REDRAFT_OFFLINE_TOKENS_PER_SECOND": "0"}
+
+
+def redraft(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(ROOT / "redraft"), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+        timeout=60,
+    )
+
+
+def until(holds: Callable[[], object], seconds: float, what: str) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+class Stack:
+    """One `./redraft up` over a data directory."""
+
+    def __init__(self, data: DataDirectory, *words: str) -> None:
+        self.data = data
+        self.output = data.root.with_name(f"up-{time.monotonic_ns()}.log")
+        with self.output.open("wb") as output:
+            self.process = subprocess.Popen(
+                [str(ROOT / "redraft"), "up", "--data-dir", str(data.root), *words],
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment(),
+                start_new_session=True,
+            )
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text(errors="replace")
+
+    def wait_ready(self) -> Stack:
+        until(lambda: "is ready" in self.said or self.process.poll() is not None, 60, "never ready")
+        assert self.process.poll() is None, self.said
+        return self
+
+    def children(self) -> dict[str, dict[str, Any]]:
+        return {child["name"]: child for child in self.data.read("live.json")["children"]}
+
+    def end(self, number: int) -> list[psutil.Process]:
+        """Sends the signal and waits; returns what is left of the stack then."""
+        every = psutil.Process(self.process.pid).children(recursive=True)
+        assert len(every) >= 2
+        os.kill(self.process.pid, number)
+        self.process.wait(16)
+        with contextlib.suppress(AssertionError):
+            until(lambda: not [p for p in every if alive(p)], 5, "left over")
+        return [process for process in every if alive(process)]
+
+
+def alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def joined(data: DataDirectory) -> dict[str, str]:
+    lines = data.environment_file.read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines)
+
+
+def get(address: str) -> Any:
+    with urllib.request.urlopen(address, timeout=10) as answer:
+        return json.load(answer)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> DataDirectory:
+    """Inside a private folder: as root, the account of Postgres cannot pass through it."""
+    folder = tmp_path_factory.mktemp("stack")
+    folder.chmod(0o700)
+    return DataDirectory(folder / "data")
+
+
+@pytest.fixture(scope="module")
+def up(data: DataDirectory) -> Iterator[Stack]:
+    stack = Stack(data, "--no-sample", "--port", str(free_port())).wait_ready()
+    yield stack
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(stack.process.pid, signal.SIGKILL)
+    stack.process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def archive(up: Stack) -> Path:
+    """A backup of the running stack."""
+    file = up.data.root.with_name("backup.tar")
+    written = redraft("backup", str(file), "--data-dir", str(up.data.root))
+    assert written.returncode == 0, written.stderr
+    return file
+
+
+async def test_environment_file_joins_the_stack_with_the_application_role(up: Stack) -> None:
+    variables = joined(up.data)
+    assert stat.S_IMODE(up.data.environment_file.stat().st_mode) == 0o600
+    assert get(f"{variables['REDRAFT_URL']}/healthz")["status"] == "ok"
+    assert variables["TEMPORAL_NAMESPACE"] == "redraft"
+    assert variables["OPENAI_API_KEY"] == variables["REDRAFT_MODEL"] == "offline"
+    connection = await asyncpg.connect(variables["REDRAFT_DATABASE_URL"])
+    try:
+        await connection.execute(
+            "INSERT INTO documents (id, kind, title, actor)"
+            " VALUES ($1, 'minutes', 'Kept', 'local')",
+            new_id(),
+        )
+        assert await connection.fetchval("SELECT similarity('质量保证体系', '质量保证')") > 0.3
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute("CREATE TABLE mine (id int)")
+    finally:
+        await connection.close()
+
+
+def test_status_shows_every_part_answering(up: Stack) -> None:
+    shown = redraft("status", "--json", "--data-dir", str(up.data.root))
+    assert shown.returncode == 0
+    parts = {part["name"]: part["health"] for part in json.loads(shown.stdout)["parts"]}
+    wanted = ("Postgres", "Temporal", "Offline model", "API", "Worker")
+    assert parts == dict.fromkeys(wanted, "answers")
+
+
+def test_second_up_over_the_same_data_says_who_holds_it(up: Stack) -> None:
+    second = redraft("up", "--data-dir", str(up.data.root))
+    assert second.returncode == 3
+    assert f"process {up.process.pid}" in second.stderr
+    assert joined(up.data)["REDRAFT_URL"] in second.stderr
+
+
+def test_taken_port_is_an_error_that_names_it(up: Stack, tmp_path: Path) -> None:
+    port = joined(up.data)["REDRAFT_URL"].rpartition(":")[2]
+    refused = redraft("up", "--no-worker", "--data-dir", str(tmp_path / "new"), "--port", port)
+    assert refused.returncode == 3
+    assert f"Port {port}" in refused.stderr
+
+
+async def test_killed_worker_is_started_again_and_said_goodbye_for(up: Stack) -> None:
+    worker = up.children()["Worker"]["pid"]
+    connection = await asyncpg.connect(joined(up.data)["REDRAFT_DATABASE_URL"])
+    try:
+        os.kill(worker, signal.SIGKILL)
+        until(lambda: up.children().get("Worker", {}).get("restarts") == 1, 20, "not repaired")
+        assert up.children()["Worker"]["pid"] != worker
+        gone = await connection.fetchval(
+            "SELECT goodbye_at IS NOT NULL FROM workers WHERE pid = $1", worker
+        )
+        assert gone is True
+    finally:
+        await connection.close()
+    assert "Worker was ended by SIGKILL" in up.said
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux sends a death signal")
+def test_killed_supervisor_leaves_nothing_running(up: Stack, archive: Path) -> None:
+    assert up.end(signal.SIGKILL) == []
+    assert redraft("status", "--data-dir", str(up.data.root)).returncode == 5
+
+
+def test_second_start_goes_on_and_runs_the_sample_once(data: DataDirectory, up: Stack) -> None:
+    again = Stack(data, "--port", str(free_port())).wait_ready()
+    url = joined(data)["REDRAFT_URL"]
+    titles = {document["title"] for document in get(f"{url}/api/documents")["items"]}
+    assert "Kept" in titles
+    assert len(titles) == 2
+    assert data.read("state.json")["sample"] in again.said
+    began = time.monotonic()
+    assert again.end(signal.SIGINT) == []
+    assert time.monotonic() - began < 15
+    assert again.process.returncode == 0
+    assert not data.environment_file.exists()
+
+
+async def test_backup_is_restored_into_an_empty_folder_only(
+    data: DataDirectory, archive: Path, tmp_path: Path
+) -> None:
+    assert redraft("restore", str(archive), "--data-dir", str(data.root)).returncode == 3
+    target = DataDirectory(tmp_path / "restored")
+    restored = redraft("restore", str(archive), "--data-dir", str(target.root))
+    assert restored.returncode == 0, restored.stderr
+    stack = Stack(target, "--no-api", "--no-worker").wait_ready()
+    connection = await asyncpg.connect(joined(target)["REDRAFT_DATABASE_URL"])
+    try:
+        assert await connection.fetchval("SELECT title FROM documents") == "Kept"
+    finally:
+        await connection.close()
+        stopped = redraft("down", "--data-dir", str(target.root))
+    assert stopped.returncode == stack.process.wait(16) == 0
+
+
+def test_newer_data_and_newer_backups_are_refused(data: DataDirectory, archive: Path) -> None:
+    data.write("version.json", {**data.read("version.json"), "format": FORMAT + 1})
+    refused = redraft("up", "--data-dir", str(data.root))
+    assert refused.returncode == 3
+    assert "newer Redraft" in refused.stderr
+    with archive.open("r+b") as file:
+        head = file.read(2048)
+        place = head.index(b'"format": ')
+        file.seek(place)
+        file.write(b'"format":9')
+    refused = redraft("restore", str(archive), "--data-dir", str(data.root), "--force")
+    assert refused.returncode == 3
+    assert "newer Redraft" in refused.stderr
+    assert data.cluster.exists()
