@@ -130,7 +130,9 @@ def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
         right = name in ("ROUND", "SCORE", "OPEN", "N", "PARTS")
-        table.add_column(name, justify="right" if right else "left", no_wrap=name != "PROBLEM")
+        table.add_column(
+            name, justify="right" if right else "left", no_wrap=name not in ("PROBLEM", "TITLE")
+        )
     return table
 
 
@@ -232,8 +234,11 @@ def print_refusal(code: str, problem: Json, act: str) -> None:
     sentence = clean(problem.get("detail") or problem.get("title") or "refused")
     complain(f"redraft: {code}: {sentence}")
     for error in problem.get("errors") or []:
-        complain(f"  {clean(error.get('pointer', ''))}: {clean(error.get('detail', ''))}")
-    if isinstance(run := problem.get("run"), Mapping):
+        line = f"{clean(error.get('pointer', ''))}: {clean(error.get('detail', ''))}"
+        if line not in sentence:
+            complain(f"  {line}")
+    run = problem.get("run")
+    if isinstance(run, Mapping) and str(run.get("status")) not in sentence:
         complain(f"  the run is {run.get('status')} now")
     if act:
         complain(f"next: {act}")

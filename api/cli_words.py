@@ -81,6 +81,8 @@ STATUS_STYLES = {
     "CANCELLED": "dim",
 }
 
+_UNSAID = ("seq", "type", "at", "actor", "request_id", "run_id", "from", "to", "keys")
+"""Of an event: its frame, and what its type says already."""
 _BIDI = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
 _CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10)}
 _FOREIGN = {**_BIDI, **_CONTROLS}
@@ -126,10 +128,10 @@ def next_act(run: Json) -> str:
 
 def event_sentence(event: Json) -> str:
     """One event as words: its type and its facts, in the order they came."""
-    outer = ("seq", "type", "at", "actor", "request_id", "data", "run_id")
-    facts = {k: v for k, v in event.items() if k not in outer}
-    facts.update(event.get("data") or {})
-    return f"{str(event.get('type', '')).replace('_', ' ')} {_facts(facts)}".rstrip()
+    facts = {k: v for k, v in event.items() if k not in _UNSAID}
+    if isinstance(keys := event.get("keys"), list):
+        facts["count"] = len(keys)
+    return f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
 
 
 def _facts(params: Json) -> str:

@@ -28,7 +28,9 @@ MODEL_SECONDS = 30.0
 async def check_temporal(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     """Reachable, namespace, pushed cancels, retention, search attributes."""
     given: dict[str, Any] = dict(
-        ClientConfig.load_client_connect_config(override_env_vars=dict(environment))
+        ClientConfig.load_client_connect_config(
+            disable_file=True, override_env_vars=dict(environment)
+        )
     )
     given |= {"target_host": settings.temporal_address, "namespace": settings.temporal_namespace}
     try:
