@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from workflows.kinds.facts import lexicon
@@ -81,10 +81,11 @@ def _mention(text: str, tokens: Sequence[_Token], at: int) -> tuple[Mention | No
     words, after = _word_run(tokens, at)
     if not words:
         return None, at + 1
-    values = spoken_values(words)
+    values, whole = spoken_values(words)
     if not values:
         return None, at + 1
-    return _with_unit(tokens, at, after, values, style="words"), after
+    mention = _with_unit(tokens, at, after, values, style="words")
+    return replace(mention, whole=mention.whole | values_of(whole)), after
 
 
 def _digits(text: str, tokens: Sequence[_Token], at: int) -> tuple[Mention | None, int]:
@@ -151,20 +152,20 @@ def _joins(tokens: Sequence[_Token], at: int, words: Sequence[str]) -> bool:
     return low == "a" and tokens[at - 1].low == "and"
 
 
-def spoken_values(words: Sequence[str]) -> set[float]:
-    """All values a run of number words may mean."""
+def spoken_values(words: Sequence[str]) -> tuple[set[float], set[float]]:
+    """All values a run of number words may mean, and those it means as a whole if it has parts."""
     groups = _groups(words)
-    values = set(groups)
+    whole: set[float] = set()
     for first, second in pairwise(groups):
         if 10 <= second <= 99 and 1 <= first <= 999:
-            values.add(first + second / 100)
-        if 10 <= first <= 99 and 0 < second <= 99:
-            values.add(first * 100 + second)
+            whole.add(first + second / 100)
+        if 1 <= first <= 99 and (10 if first < 10 else 1) <= second <= 99:
+            whole.add(first * 100 + second)
     if len(groups) > 2 and all(0 <= group <= 9 for group in groups):
-        values.add(float("".join(str(int(group)) for group in groups)))
+        whole.add(float("".join(str(int(group)) for group in groups)))
     if "half" in words:
-        values |= {value + 0.5 for value in groups if value >= 1} | {0.5}
-    return values
+        whole |= {value + 0.5 for value in groups if value >= 1} or {0.5}
+    return set(groups) | whole, whole
 
 
 def _groups(words: Sequence[str]) -> list[float]:
@@ -214,7 +215,7 @@ def _with_unit(
     """The mention with the currency before it, or the unit and the nouns after it."""
     start, end = tokens[at].start, tokens[after - 1].end
     number_end = end
-    unit, seconds, nouns = "", frozenset[float](), list[str]()
+    unit, seconds, nouns, whole = "", frozenset[float](), list[str](), set[float]()
     if at > 0 and tokens[at - 1].low in CURRENCIES:
         unit, start = CURRENCIES[tokens[at - 1].low], tokens[at - 1].start
     following = _following(tokens, after)
@@ -224,7 +225,8 @@ def _with_unit(
             cents = _cents(tokens, first)
             unit, end = CURRENCIES[first.low], (cents or first).end
             if cents:
-                values = values | {value + TENS[cents.low] / 100 for value in values}
+                whole = {value + TENS[cents.low] / 100 for value in values}
+                values = values | whole
         elif first.low in PERCENT or (first.low == "per" and _is(following, 1, "cent")):
             unit, end = "%", (following[1] if first.low == "per" else first).end
         elif first.low in SPANS:
@@ -246,6 +248,7 @@ def _with_unit(
         nouns=tuple(nouns),
         strong=large or unit in ("%", *CURRENCIES.values()),
         seconds=seconds,
+        whole=values_of(whole),
         style=style,
     )
 

@@ -33,6 +33,7 @@ class Mention:
     `number_end`: where the number itself ends. `values`: all it may mean (a spoken `twelve fifty`
     is 12.50 or 1250). `unit`: a currency code, `%`, `s` for a span of time, or ''. `nouns`: what is
     counted, singular. `strong`: worth checking by itself. `seconds`: the values of a span of time.
+    `whole`: the values that use all of what was said, when others use a part.
     `style`: digits, words or numerals.
     """
 
@@ -44,6 +45,7 @@ class Mention:
     nouns: tuple[str, ...] = ()
     strong: bool = False
     seconds: frozenset[float] = frozenset()
+    whole: frozenset[float] = frozenset()
     style: str = "digits"
 
     def shifted(self, by: int) -> Mention:

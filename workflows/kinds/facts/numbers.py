@@ -23,7 +23,7 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
-    r"^[ \t]*\d{1,3}[.)、]|^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
+    r"^[ \t]*\d{1,3}[.)、](?!\d)|^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
     r"^[ \t]*[-*]?[ \t]*\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
     r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
     re.MULTILINE | re.IGNORECASE,
@@ -144,12 +144,14 @@ def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match])
     best: dict[float, _Rated] = {}
     for match in matches:
         share = 1.0 if match.mention.unit == mention.unit else 0.8
+        value = _likeliest(mention, match.mention)
+        if (value == int(value)) != (max(mention.values) == int(max(mention.values))):
+            share *= 0.75
         rated = _Rated(
             match=match,
             line=share * line_score(facts, weights, match.line),
             near=share * near_score(facts, weights, match.line, match.mention),
         )
-        value = _likeliest(mention, match.mention)
         if value not in best or best[value].score < rated.score:
             best[value] = rated
     return sorted(best.values(), key=lambda rated: -rated.score)
@@ -263,7 +265,7 @@ def _with_currency(written: str, rest: str, mention: Mention, other: Mention) ->
 def _likeliest(mention: Mention, other: Mention) -> float:
     """Of the values the other may mean, the one closest in size to what was written."""
     mine = max(mention.values)
-    pool = [value for value in other.values if value > 0] or [0.0]
+    pool = [value for value in other.whole or other.values if value > 0] or [0.0]
     whole = [value for value in pool if value >= 1000 or value * 100 == int(value * 100)]
     return min(whole or pool, key=lambda value: abs(value - mine) / max(value, mine, 1.0))
 
