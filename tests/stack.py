@@ -1,0 +1,216 @@
+"""Redraft's own processes for a test, started the way a user starts them: API and workers beside a
+FakeLLM, a database and a namespace of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx2
+from temporalio.client import Client
+
+from deploy.database import prepare_connection
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM
+from tests.services import PostgresServer, TemporalServer, end, free_port, make_namespace, spawn
+from workflows.vocabulary import workflow_id
+
+Json = dict[str, Any]
+
+TRANSCRIPT = "\n".join(f"Ana: line {n}, we ship the blue box on Friday." for n in range(1, 21))
+
+
+def minutes(errors: int = 1, **more: Any) -> Json:
+    """The body of a `POST /api/runs` with words E1x.. that only a FakeLLM player calls wrong."""
+    lines = "\n".join(f"- We ship E{n}x on Friday." for n in range(1, errors + 1))
+    return {
+        "kind": "minutes",
+        "title": "Weekly",
+        "body": f"# Minutes\n\n## Decisions\n\n{lines}\n",
+        "sources": [{"name": "transcript", "media_type": "text/plain", "text": TRANSCRIPT}],
+        **more,
+    }
+
+
+class Stack:
+    """`await start()`, then `call`, `row`, `worker`, ...; `await stop()` ends what it started."""
+
+    def __init__(
+        self,
+        postgres: PostgresServer,
+        temporal: TemporalServer,
+        client: Client,
+        llm: FakeLLM,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.postgres, self.temporal, self.client, self.llm = postgres, temporal, client, llm
+        self.more = dict(environment or {})
+        self.folder = Path(tempfile.mkdtemp(prefix="redraft-stack-"))
+        self.url, self.namespace = "", ""
+        self.api_port = free_port()
+        self.api_process: subprocess.Popen[bytes] | None = None
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.http = httpx2.AsyncClient(
+            base_url=f"http://127.0.0.1:{self.api_port}", timeout=20, trust_env=False
+        )
+
+    async def start(self, *, workers: int = 1, api: bool = True) -> Stack:
+        self.url, self.namespace = await asyncio.gather(
+            self.postgres.clone(), make_namespace(self.client)
+        )
+        for _ in range(workers):
+            self.worker()
+        if api:
+            self.api()
+            await self.until_ready()
+        return self
+
+    def environment(self) -> dict[str, str]:
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("REDRAFT_", "OPENAI_"))}
+        return {
+            **kept,
+            "REDRAFT_DATABASE_URL": self.url,
+            "REDRAFT_API_PORT": str(self.api_port),
+            "REDRAFT_SHUTDOWN_GRACE": "1",
+            "TEMPORAL_ADDRESS": self.temporal.address,
+            "TEMPORAL_NAMESPACE": self.namespace,
+            "OPENAI_BASE_URL": self.llm.base_url,
+            "OPENAI_API_KEY": "sk-test",
+            "REDRAFT_MODEL": "fake",
+            **self.more,
+        }
+
+    def api(self) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", "api"]
+        log = self.folder / "api.log"
+        self.api_process = spawn(argv, log=log, environment=self.environment())
+        return self.api_process
+
+    def worker(self, **more: str) -> subprocess.Popen[bytes]:
+        log = self.folder / f"worker{len(self.workers)}.log"
+        process = spawn(
+            [sys.executable, "-m", "worker"], log=log, environment={**self.environment(), **more}
+        )
+        self.workers.append(process)
+        return process
+
+    async def until_ready(self) -> None:
+        async def ready() -> bool:
+            assert self.api_process is not None
+            if self.api_process.poll() is not None:
+                raise RuntimeError(self.logs())
+            try:
+                return (await self.http.get("/readyz")).status_code == 200
+            except httpx2.HTTPError:
+                return False
+
+        await eventually(ready, seconds=60, what="the API")
+
+    def kill(self, process: subprocess.Popen[bytes]) -> None:
+        """kill -9, reaped, so that nobody mistakes a zombie for a process."""
+        end(process, signal.SIGKILL)
+
+    async def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
+    ) -> tuple[int, Any]:
+        answer = await self.http.request(method, path, json=body, headers=dict(headers or {}))
+        is_json = "json" in answer.headers.get("content-type", "")
+        return answer.status_code, answer.json() if is_json else answer.text
+
+    async def create(self, body: Json | None = None) -> Json:
+        headers = {"Idempotency-Key": uuid.uuid4().hex}
+        code, run = await self.call("POST", "/api/runs", body or minutes(), headers)
+        assert code == 201, (code, run)
+        assert isinstance(run, dict)
+        return run
+
+    async def run(self, run_id: str) -> Json:
+        code, run = await self.call("GET", f"/api/runs/{run_id}")
+        assert code == 200, (code, run)
+        assert isinstance(run, dict)
+        return run
+
+    async def rows(self, run_id: str, what: str) -> list[Json]:
+        """steps, items, calls or issues, in order."""
+        code, page = await self.call("GET", f"/api/runs/{run_id}/{what}?limit=200")
+        assert code == 200, (code, page)
+        found: list[Json] = page["items"]
+        return found
+
+    async def events(self, run_id: str) -> list[Json]:
+        code, page = await self.call(
+            "GET", f"/api/runs/{run_id}/events?limit=200", None, {"Accept": "application/json"}
+        )
+        assert code == 200, (code, page)
+        found: list[Json] = page["items"]
+        return found
+
+    async def until(self, run_id: str, *statuses: str, seconds: float = 20) -> Json:
+        async def look() -> Json | None:
+            run = await self.run(run_id)
+            return run if run["status"] in statuses else None
+
+        try:
+            return await eventually(look, seconds=seconds, what=f"{statuses} of {run_id}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}\n{self.logs()}") from None
+
+    async def sql(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        connection = await asyncpg.connect(self.url)
+        try:
+            await prepare_connection(connection)
+            return await connection.fetch(statement, *values)
+        finally:
+            await connection.close()
+
+    def workflow(self, run_id: str) -> Any:
+        handle: Any = self.client_of_namespace().get_workflow_handle(workflow_id(run_id))
+        return handle
+
+    def client_of_namespace(self) -> Client:
+        config = self.client.config()
+        config["namespace"] = self.namespace
+        return Client(**config)
+
+    def logs(self) -> str:
+        return "\n".join(
+            f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}"
+            for path in sorted(self.folder.glob("*.log"))
+        )
+
+    async def stop(self) -> None:
+        await self.http.aclose()
+        for process in [*self.workers, *([self.api_process] if self.api_process else [])]:
+            end(process, signal.SIGKILL)
+        await self.postgres.drop(self.url)
+
+
+async def consistent(stack: Stack, run_id: str) -> None:
+    """What must hold after any fault: no gaps, no open rows, the checkpoint equals the rows."""
+    run = await stack.run(run_id)
+    steps = await stack.rows(run_id, "steps")
+    calls = await stack.rows(run_id, "calls")
+    events = await stack.events(run_id)
+    assert [step["seq"] for step in steps] == list(range(1, len(steps) + 1)), steps
+    assert not [step for step in steps if step["status"] == "RUNNING"], steps
+    assert not [call for call in calls if call["status"] == "STARTED"], calls
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert run["event_seq"] == len(events)
+    code, page = await stack.call("GET", f"/api/documents/{run['document_id']}/revisions")
+    assert code == 200, page
+    numbers = sorted(revision["number"] for revision in page["items"])
+    assert numbers == list(range(len(numbers))), numbers
+    reviews = [s for s in steps if s["name"] == "review" and s["status"] == "SUCCEEDED"]
+    assert run["current_round"] == len(reviews), (run, steps)
+    finished = [e["round"] for e in events if e["type"] == "round_finished"]
+    assert len(finished) == len(set(finished)), finished

@@ -1,0 +1,1 @@
+"""Runs on a real Temporal server, a real Postgres and a FakeLLM."""
