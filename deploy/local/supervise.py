@@ -19,7 +19,7 @@ from deploy.local.processes import Command, ProcessTable, Running, rotate, tail
 
 _WINDOW = 60.0
 _ASK_EVERY = 3.0
-_NOT_YET = 0.03
+_FIRST_ASKS = (0.03, 0.25)
 
 
 async def _nothing() -> None:
@@ -45,7 +45,7 @@ class Part:
     prepare: Callable[[], Awaitable[None]] = _nothing
     reaped: Callable[[int, float], Awaitable[None]] = _nobody
     patience: float = 30.0
-    start_patience: float = 60.0
+    start_patience: float = 120.0
     delays: tuple[float, ...] = (0.1, 0.5, 1.0, 2.0, 4.0)
     stop_signals: tuple[tuple[int, float], ...] = ((signal.SIGTERM, 5.0),)
 
@@ -100,6 +100,7 @@ class Child:
     async def _until_trouble(self, running: Running) -> str:
         """Returns what went wrong, in words."""
         answered = time.monotonic()
+        pause, longest = _FIRST_ASKS
         while True:
             error = await self._ask()
             now = time.monotonic()
@@ -114,8 +115,9 @@ class Child:
             if error is not None and now - answered > patience:
                 return f"did not answer for {now - answered:.0f} s ({error})"
             rotate(self.part.command().log)
-            if await running.wait(_ASK_EVERY if self.ready.is_set() else _NOT_YET):
+            if await running.wait(_ASK_EVERY if self.ready.is_set() else pause):
                 return running.ending
+            pause = min(pause * 1.3, longest)
 
     async def _ask(self) -> str | None:
         try:
