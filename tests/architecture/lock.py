@@ -26,7 +26,7 @@ def problems() -> list[str]:
     if not (ROOT / REQUIREMENTS).exists():
         return [*found, f"{REQUIREMENTS} is missing: uv export"]
     text = (ROOT / REQUIREMENTS).read_text(encoding="utf-8")
-    return [*found, *_differences(_of_lock(lock), _of_requirements(text))]
+    return [*found, *differences(_of_lock(lock), of_requirements(text))]
 
 
 def _name(text: str) -> str:
@@ -83,7 +83,7 @@ def _of_lock(lock: Mapping[str, Any]) -> Pinned:
     return pinned
 
 
-def _of_requirements(text: str) -> Pinned:
+def of_requirements(text: str) -> Pinned:
     pinned: Pinned = {}
     for line in text.replace("\\\n", " ").splitlines():
         if match := _LINE.match(line.strip()):
@@ -92,7 +92,7 @@ def _of_requirements(text: str) -> Pinned:
     return pinned
 
 
-def _differences(locked: Pinned, required: Pinned) -> list[str]:
+def differences(locked: Pinned, required: Pinned) -> list[str]:
     found = [f"{REQUIREMENTS}: {n}=={v} is missing" for n, v in sorted(locked.keys() - required)]
     found += [
         f"{REQUIREMENTS}: {n}=={v} is not locked" for n, v in sorted(required.keys() - locked)
