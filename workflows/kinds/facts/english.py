@@ -123,8 +123,8 @@ def _word_run(tokens: Sequence[_Token], at: int) -> tuple[list[str], int]:
             words.append(low)
         elif not (words and _joins(tokens, after, words)):
             break
-        elif low in ("point", "and"):
-            words.append(low)
+        elif low in ("point", "dot", "and"):
+            words.append("point" if low == "dot" else low)
         after += 1
     while words and words[-1] in ("point", "and", "oh"):
         words.pop()
@@ -143,9 +143,10 @@ def _joins(tokens: Sequence[_Token], at: int, words: Sequence[str]) -> bool:
     low, following = tokens[at].low, tokens[at + 1].low
     known = following in SMALL or following in TENS
     if low == "-":
-        return tokens[at].start == tokens[at - 1].end and (known or following in _AFTER_TENS)
-    if low == "point":
-        return following in SMALL and words[-1] != "point"
+        below_ten = 0 < SMALL.get(following, 0) < 10 or following in _AFTER_TENS
+        return words[-1] in TENS and below_ten
+    if low in ("point", "dot"):
+        return known and words[-1] not in ("point", "dot")
     if low == "and":
         halves = following == "a" and at + 2 < len(tokens) and tokens[at + 2].low == "half"
         return (known and words[-1] in SCALES) or halves
@@ -186,8 +187,8 @@ def _groups(words: Sequence[str]) -> list[float]:
             decimals, open_ = 1, "point"
         elif word == "and":
             continue
-        elif open_ == "point" and word in SMALL and SMALL[word] <= 9:
-            current, decimals = current + SMALL[word] / 10**decimals, decimals + 1
+        elif open_ == "point" and (fraction := _fraction(word, decimals)) is not None:
+            current, decimals = current + fraction, decimals + (2 if word in TENS else 1)
         else:
             size = _size(word)
             joins = open_ == "scale" or (open_ == "tens" and 0 < (size or 0) < 10)
@@ -200,6 +201,13 @@ def _groups(words: Sequence[str]) -> list[float]:
             current += size
             open_ = "tens" if size >= 20 and size % 10 == 0 else "closed"
     return groups
+
+
+def _fraction(word: str, decimals: int) -> float | None:
+    """What a word after the point adds: a digit, or fifty right after it."""
+    if decimals == 1 and word in TENS:
+        return TENS[word] / 100
+    return SMALL[word] / 10**decimals if SMALL.get(word, 10) <= 9 else None
 
 
 def _size(word: str) -> float | None:
@@ -273,9 +281,15 @@ def _is(tokens: Sequence[_Token], at: int, word: str) -> bool:
 
 
 def _cents(tokens: Sequence[_Token], currency: _Token) -> _Token | None:
-    """The `fifty` of `twelve Euros fifty`."""
+    """The `fifty` of `twelve Euros fifty`, also of a stammered `twelve Euros and f fifty`."""
     at = tokens.index(currency) + 1
+    while at < len(tokens) and (tokens[at].low == "and" or _is_stammer(tokens[at])):
+        at += 1
     return tokens[at] if at < len(tokens) and tokens[at].low in TENS else None
+
+
+def _is_stammer(token: _Token) -> bool:
+    return token.text.isalpha() and len(token.text) == 1 and token.text.islower()
 
 
 def number_words(value: int) -> str:

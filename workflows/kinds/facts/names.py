@@ -28,6 +28,8 @@ _NAME = re.compile(
     rf"(?:[ ]{_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*)*"
 )
 _SKIPPED_LINE = re.compile(r"^\s*(?:#{1,6}\s|\|?[\s:|-]+\|?$|\*\*[^*]+\*\*:?\s*$|```)")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}[\s:|-]*$")
+_LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)|`[^`\n]*`|https?://\S+")
 _ACTS = re.compile(
     r"\**\s*(?:will|shall|to|is to|are to|must|agreed|proposed|said|asked|suggested|presented|"
     r"thought|explained|mentioned|noted|reported|introduced|pointed|wanted|takes?|sends?|writes?|"
@@ -119,11 +121,13 @@ def _initials(people: tuple[str, ...]) -> frozenset[str]:
 
 def _strangers(known: Known, body: str) -> Iterator[_Named]:
     at = 0
-    for line in body.splitlines(keepends=True):
-        if not _SKIPPED_LINE.match(line):
+    lines = body.splitlines(keepends=True)
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if not _SKIPPED_LINE.match(line) and not (_TABLE_RULE.match(below) and "|" in line):
+            links = [found.span() for found in _LINK.finditer(line)]
             for found in _NAME.finditer(line):
                 named = _stranger(known, line, found, at)
-                if named is not None:
+                if named is not None and not any(a <= found.start() < b for a, b in links):
                     yield named
         at += len(line)
 
@@ -156,7 +160,9 @@ def _is_known(known: Known, word: str) -> bool:
     plain = re.sub(r"['’]s?$", "", word.lower()).rstrip(".")
     if len(plain) == 1:
         return True
-    pieces = [piece for piece in re.split(r"['’.\-]", plain) if piece]
+    cased = re.split(r"['’.\-]", word)
+    pieces = [piece.lower() for piece in cased if len(piece) > 1 and piece[0].isupper()]
+    pieces = pieces if "-" in word else [piece for piece in re.split(r"['’.]", plain) if piece]
     return all(
         piece in lexicon.KNOWN_TO_ALL or piece in known.words or stem(piece) in known.words
         for piece in pieces

@@ -23,7 +23,7 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
-    r"^[ \t]*\d{1,3}[.)、](?!\d)|^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
+    r"^[ \t]*\d{1,3}[.)、](?!\d)|^\|?[ \t]*\**\d+(?:\.\d+)+\**[ \t]*\||^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
     r"^[ \t]*[-*]?[ \t]*\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
     r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
     re.MULTILINE | re.IGNORECASE,
