@@ -15,7 +15,7 @@ from api import cursors, queries, queries_stream, wire
 from api.auth import Principal, Scope, needs
 from api.errors import Refusal, not_found
 from api.feed import Feed, Subscriber, decode_positions
-from api.filters import page_request
+from api.paths import Page, Paging
 from api.queries_stream import Head
 from api.state import state_of
 from api.stream import EventStream
@@ -42,12 +42,12 @@ def feed_of(request: Request) -> Feed:
 
 
 @router.get("/api/runs/{run_id}/events", responses=_STREAM, response_model=None)
-async def run_events(run_id: str, request: Request, principal: Reading) -> Response:
+async def run_events(run_id: str, request: Request, page: Page, principal: Reading) -> Response:
     """Events of one run. With `Accept: application/json` a page of them, else a stream."""
     run_id = run_id.lower()
     after = _seq(request.query_params.get("after"), "after")
     if _wants_json(request):
-        return await _page(run_id, after, request)
+        return await _page(run_id, after, page, request)
     last = _seq(request.headers.get("last-event-id"), "Last-Event-ID")
     heads = await _heads(request, [run_id])
     head = heads.get(run_id)
@@ -101,8 +101,7 @@ def _answer(request: Request, subscriber: Subscriber, heads: dict[str, Head]) ->
     return EventStream(feed_of(request), subscriber)
 
 
-async def _page(run_id: str, after: int, request: Request) -> Response:
-    wanted = page_request(request.query_params)
+async def _page(run_id: str, after: int, wanted: Paging, request: Request) -> Response:
     pool = state_of(request).pool
     newest = await queries.event_seq(pool, run_id)
     if newest is not None and after > newest:
@@ -130,19 +129,17 @@ def _seq(value: str | None, name: str) -> int:
     if not value:
         return 0
     if not (value.isascii() and value.isdigit() and len(value) <= _LONGEST_SEQ):
-        raise cursors.BadCursor(name, f"{name}: must be the seq of an event")
+        raise _bad_place(name, f"{name}: must be the seq of an event")
     return int(value)
 
 
 def _from_the_future(newest: int) -> Refusal:
-    code, detail = ErrorCode.INVALID_CURSOR, f"after: the run's newest event is {newest}"
-    return Refusal(
-        400,
-        code,
-        detail,
-        params={"event_seq": newest},
-        errors=[("/after", str(code), detail)],
-    )
+    return _bad_place("after", f"after: the run's newest event is {newest}", event_seq=newest)
+
+
+def _bad_place(name: str, detail: str, **params: int) -> Refusal:
+    code = ErrorCode.INVALID_CURSOR
+    return Refusal(400, code, detail, params=params, errors=[(f"/{name}", str(code), detail)])
 
 
 def _named_runs(values: list[str]) -> dict[str, int]:
@@ -169,4 +166,4 @@ def _last_positions(value: str | None) -> dict[str, int]:
     try:
         return decode_positions(value)
     except ValueError as error:
-        raise cursors.BadCursor("Last-Event-ID", f"Last-Event-ID: {error}") from error
+        raise _bad_place("Last-Event-ID", f"Last-Event-ID: {error}") from error

@@ -151,10 +151,14 @@ class Feed:
         self._arrived = asyncio.Event()
         self._texts: dict[str, _LiveText] = {}
 
+    @property
+    def running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
     def add(self, subscriber: Subscriber) -> None:
         self.subscribers.add(subscriber)
         self._arrived.set()
-        if self._task is None or self._task.done():
+        if not self.running:
             self._task = asyncio.create_task(self._run(), name="feed")
 
     def remove(self, subscriber: Subscriber) -> None:

@@ -6,7 +6,6 @@ Words may be repeated or joined by commas: `?tag=a,b` is `?tag=a&tag=b`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -25,25 +24,6 @@ _RUN_NAMES = frozenset(
 )
 _CALL_NAMES = frozenset({"run_id", "status", "model", "profile", "step", "from", "to"})
 _LONGEST = 300
-
-
-@dataclass(frozen=True, kw_only=True)
-class PageRequest:
-    """`limit` 1..200 rows behind `cursor`; `count` asks for totals."""
-
-    limit: int = 50
-    cursor: str | None = None
-    count: bool = False
-
-
-def page_request(params: QueryParams) -> PageRequest:
-    """Raises Refusal 422 for a limit or count that cannot be used."""
-    limit, count = params.get("limit", "50"), params.get("count", "false").lower()
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit[:9]) <= 200):
-        raise _refused("limit", "a whole number from 1 to 200")
-    if count not in ("true", "false", "1", "0"):
-        raise _refused("count", "true or false")
-    return PageRequest(limit=int(limit), cursor=params.get("cursor"), count=count in ("true", "1"))
 
 
 def run_filter(params: QueryParams) -> RunFilter:
