@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workflows.kinds.kind import OpenIssue, Payload, Refined
-from workflows.kinds.losses import loses_content
+from workflows.kinds.losses import changes_unasked, loses_content
 from workflows.kinds.passages import Span, overlaps, spans_of
 
 
@@ -70,13 +70,22 @@ def _refusal(ground: Ground, edit: Edit) -> str | None:
         overlaps(edit.span, span) for lock in ground.locks for span in spans_of(ground.body, lock)
     ):
         return "locked"
+    return None if ground.free else _unasked(ground, edit)
+
+
+def _unasked(ground: Ground, edit: Edit) -> str | None:
+    """An edit needs an issue, and may change only sentences that one quotes."""
     quotes = ground.quotes()
-    touched = any(overlaps(edit.span, span) for spans in quotes.values() for span in spans)
-    if not (edit.resolves or touched or ground.free):
-        return "unasked"
     asked = [(issue, quotes[issue.number]) for issue in ground.issues]
-    if not ground.free and loses_content(ground.body, edit.span, edit.replace, asked):
+    touched = any(overlaps(edit.span, span) for _, spans in asked for span in spans)
+    if not (edit.resolves or touched):
+        return "unasked"
+    if loses_content(ground.body, edit.span, edit.replace, asked):
         return "lost_content"
+    # An issue whose quote is gone cannot be placed: the edit that names it is trusted.
+    placed = all(quotes[number] for number in edit.resolves)
+    if placed and changes_unasked(ground.body, edit.span, edit.replace, asked):
+        return "unasked"
     return None
 
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from workflows.kinds.kind import OpenIssue
-from workflows.kinds.passages import Span, overlaps
+from workflows.kinds.passages import Span, overlaps, sentence_around
 
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]*\*\*[^*]+\*\*[:：]?[ \t]*$")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•][ \t]+\S|\d{1,3}[.)、][ \t]*\S|\|.*\|[ \t]*$)")
 _ROW_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]+\|?[ \t]*$")
 LONGEST_UNASKED = 80
 """Characters that may go without a quote around them (a reworded clause)."""
+
+MOST_TOKENS = 2000
+"""Longer passages are compared faster and less exactly."""
+_TOKEN = re.compile(r"[A-Za-z0-9]+|\s+|[^A-Za-z0-9\s]")
 
 Asked = Sequence[tuple[OpenIssue, Sequence[Span]]]
 """Each open issue with the places of its quote."""
@@ -33,6 +38,25 @@ def loses_content(body: str, span: Span, replace: str, asked: Asked) -> bool:
         or _lost_items(before, after, start, asked)
         or _lost_length(body, span, replace, asked)
     )
+
+
+def changes_unasked(body: str, span: Span, replace: str, asked: Asked) -> bool:
+    """Whether words go or change in a sentence that no issue quotes. Additions are free."""
+    old = _TOKEN.findall(body[span[0] : span[1]])
+    new = _TOKEN.findall(replace)
+    places = [span[0]]
+    for token in old:
+        places.append(places[-1] + len(token))
+    matcher = SequenceMatcher(None, old, new, autojunk=len(old) > MOST_TOKENS)
+    for tag, first, last, _, _ in matcher.get_opcodes():
+        words = "".join(old[first:last])
+        if tag == "equal" or not words.strip():
+            continue
+        start = places[first] + len(words) - len(words.lstrip())
+        sentence = sentence_around(body, start, places[first] + len(words.rstrip()))
+        if not _quoted(sentence, asked):
+            return True
+    return False
 
 
 def _lost_headings(before: str, after: str, offset: int, asked: Asked) -> bool:

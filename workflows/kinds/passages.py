@@ -21,6 +21,7 @@ _SAME = str.maketrans(
         "…": "...",
     }
 )
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
 _DROPPED = frozenset("*\u200b\ufeff\u00ad")
 
 
@@ -42,6 +43,15 @@ def spans_of(body: str, text: str) -> list[Span]:
 def first_span(body: str, text: str) -> Span | None:
     spans = spans_of(body, text)
     return spans[0] if spans else None
+
+
+def sentence_around(body: str, start: int, end: int) -> Span:
+    """The sentence (or line) that holds [start, end)."""
+    first = 0
+    for found in _SENTENCE_END.finditer(body, 0, start):
+        first = found.end()
+    following = _SENTENCE_END.search(body, end)
+    return first, following.start() if following else len(body)
 
 
 def overlaps(one: Span, other: Span) -> bool:

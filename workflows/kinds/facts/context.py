@@ -19,6 +19,7 @@ from workflows.kinds.facts.english import english_numbers, may_have_numbers
 from workflows.kinds.facts.mentions import Mention, without_marks
 from workflows.kinds.kind import SourceText
 from workflows.kinds.lines import SourceLine, number_lines
+from workflows.kinds.passages import sentence_around
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ings?|ed|es|e|s|ly|ions?|er)$")
@@ -27,7 +28,6 @@ FARTHEST = 12
 NEAR, NEAR_CHINESE = 24, 10
 """Characters to either side of a number that are right around it."""
 _CLAUSE_END = re.compile(r"[,，、:：(（)）]|\s[-–—]\s")
-_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,15 +97,6 @@ def stems(text: str) -> list[str]:
 def stem(word: str) -> str:
     short = _SUFFIX.sub("", word)
     return short if len(short) >= 3 else word
-
-
-def sentence_around(body: str, start: int, end: int) -> tuple[int, int]:
-    """The sentence (or line) that holds [start, end)."""
-    first = 0
-    for found in _SENTENCE_END.finditer(body, 0, start):
-        first = found.end()
-    following = _SENTENCE_END.search(body, end)
-    return first, following.start() if following else len(body)
 
 
 def context_weights(body: str, start: int, end: int) -> dict[str, float]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.chinese_names import chinese_strangers
@@ -122,7 +123,7 @@ def _initials(people: tuple[str, ...]) -> frozenset[str]:
 def _strangers(known: Known, body: str) -> Iterator[_Named]:
     at = 0
     lines = body.splitlines(keepends=True)
-    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if not _SKIPPED_LINE.match(line) and not (_TABLE_RULE.match(below) and "|" in line):
             links = [found.span() for found in _LINK.finditer(line)]
             for found in _NAME.finditer(line):

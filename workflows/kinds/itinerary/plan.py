@@ -67,8 +67,8 @@ def verify_plan(body: str, days: int) -> tuple[Finding, ...]:
         for _ in missing[:1]
         if body.strip()
     ]
-    ends = [found.start() for found in headings[1:]] + [len(body)]
-    for heading, end in zip(headings, ends, strict=True):
+    ends = [*(found.start() for found in headings), len(body)]
+    for heading, end in zip(headings, ends[1:], strict=True):
         findings += _times(body, heading.end(), end)
     return tuple(findings)
 
