@@ -100,7 +100,7 @@ def _told(
         if other.kind == value.kind and other.start != value.start:
             inside = sentence[0] <= other.start < sentence[1]
             (beside if inside else elsewhere).update(other.scaled)
-    return frozenset(beside), frozenset(elsewhere)
+    return frozenset(beside) - value.scaled, frozenset(elsewhere) - value.scaled
 
 
 def comparable(mine: Value, other: Value) -> bool:

@@ -1,4 +1,4 @@
-"""The rule about who does something, where in the source another one promised to do it."""
+"""The rules about who does and who said something, where it was clearly another speaker."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -23,6 +23,21 @@ SHARED = 3
 """Content words of the task that the promise has to share."""
 SHARE = 0.6
 """And which part of the task's words that has to be."""
+
+
+_SAID = (
+    "suggested|proposed|asked|noted|explained|said|introduced|presented|drew|pointed|recommended|"
+    "mentioned|argued|reported|showed|described|stated|offered|announced|wanted|supplemented|put|"
+    "commented|raised|promised|offered"
+)
+MOST = 0.65
+"""Part of a statement's words, by rarity, that the one who said it must have used."""
+LITTLE = 0.22
+"""Part of them that the one whom the document names may have used at most."""
+ALONE = 0.55
+"""How much of that a third speaker may have used."""
+WINDOW = 4
+"""Lines over which one speaker's statement may stretch, others in between."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +75,75 @@ def wrong_owners(
         )
 
 
+def wrong_speakers(
+    source: Source, document: str, spans: Sequence[tuple[int, int]]
+) -> Iterable[Finding]:
+    """Statements given to one speaker in words that another one, and nobody else, used."""
+    speakers = sorted(source.speakers, key=len, reverse=True)
+    if len(speakers) < 2:
+        return
+    labels = {word.stem for speaker in speakers for word in words(speaker)}
+    pattern = re.compile(
+        rf"^(?:[-*+]\s+)?(?P<the>[Tt]he )?(?P<who>{'|'.join(map(re.escape, speakers))})\s+"
+        rf"(?:[a-z]+ly\s+|also\s+)?(?:{_SAID})\b(?P<what>.*)"
+    )
+    for start, end in spans:
+        match = pattern.match(document[start:end])
+        if match is None:
+            continue
+        said = {word.stem for word in words(match["what"])} - labels
+        teller = _teller(source, said, match["who"]) if len(said) > SHARED else None
+        if teller is None:
+            continue
+        who, number, share = teller
+        begin = start + match.start("who")
+        if match["the"] and f"the {who}".lower() not in document.lower():
+            begin = start + match.start("the")
+        yield Finding(
+            category=Category.WRONG_OWNER,
+            start=begin,
+            end=start + match.end("who"),
+            right=who,
+            evidence=[number],
+            score=share,
+        )
+
+
+def _teller(source: Source, said: set[str], named: str) -> tuple[str, int, float] | None:
+    """(speaker, line, share) of the one who used these words, unless `named` did or two did."""
+    shares = {speaker: _share(source, speaker, said) for speaker in source.speakers}
+    others = sorted(
+        ((share, number, speaker) for speaker, (share, number) in shares.items()), reverse=True
+    )
+    share, number, speaker = others[0]
+    if speaker == named or share < MOST or shares[named][0] > LITTLE:
+        return None
+    order = next(at for at, line in enumerate(source.lines) if line.number == number)
+    close = source.lines[max(0, order - 2) : order + 3]
+    # Who answers or is answered may be the one who is spoken about: "you showed two" - "I did".
+    if any(line.speaker == named for line in close):
+        return None
+    if len(others) > 1 and others[1][0] > ALONE * share:
+        return None
+    return speaker, number, share
+
+
+def _share(source: Source, speaker: str, said: set[str]) -> tuple[float, int]:
+    """The largest part of the words that one statement of a speaker has, and where it begins."""
+    own = [at for at, line in enumerate(source.lines) if line.speaker == speaker]
+    spoken = {at: said & {word.stem for word in source.line_words[at]} for at in own}
+    total = sum(source.rarity.get(word, 1) for word in said)
+    best, number = 0.0, 0
+    for at in own:
+        if not spoken[at]:
+            continue
+        near = set[str]().union(*(spoken.get(other, ()) for other in range(at, at + WINDOW + 1)))
+        share = sum(source.rarity.get(word, 1) for word in near) / total
+        if share > best:
+            best, number = share, source.lines[at].number
+    return best, number
+
+
 def _only_promise(source: Source, task: set[str]) -> _Promise | None:
     """The one line in the first person that shares most of the task's words."""
     found = []
@@ -83,7 +167,7 @@ def _takes_part(source: Source, order: int, who: str, task: set[str]) -> bool:
     for near in range(max(0, order - 3), min(len(source.lines), order + 4)):
         other = source.lines[near]
         named = who.lower() in other.text.lower()
-        speaks = other.speaker == who and task & {word.stem for word in source.line_words[near]}
-        if named or speaks:
+        spoken = task & {word.stem for word in source.line_words[near]}
+        if named or (other.speaker == who and len(spoken) > 1):
             return True
     return False

@@ -9,7 +9,7 @@ from typing import Any
 
 from deploy.offline_model.findings import Category, Finding, unique_span
 from deploy.offline_model.numbers import wrong_values
-from deploy.offline_model.owners import wrong_owners
+from deploy.offline_model.owners import wrong_owners, wrong_speakers
 from deploy.offline_model.prompt import Prompt
 from deploy.offline_model.quantities import values
 from deploy.offline_model.slips import contradictions, doubled_words, placeholders
@@ -44,6 +44,7 @@ def findings(prompt: Prompt) -> Sequence[Finding]:
         found += wrong_values(source, document, spans, granted=values(prompt.about))
         found += wrong_names(Known.of(source, prompt.about), document, spans)
         found += wrong_owners(source, document, spans)
+        found += wrong_speakers(source, document, spans)
     found += contradictions(document, spans)
     found += doubled_words(document)
     found += placeholders(document)

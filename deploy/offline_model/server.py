@@ -87,9 +87,14 @@ def reply(body: Mapping[str, Any]) -> str:
 
 @dataclass(kw_only=True)
 class OfflineModel:
-    """The server. `rate` in tokens a second; 0 sends everything at once."""
+    """The server. `rate` in tokens a second; 0 sends everything at once.
+
+    `in_flight` counts answers under way; `idle` is set whenever it falls to none.
+    """
 
     rate: float = 30
+    in_flight: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
     _server: asyncio.Server | None = None
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
@@ -114,9 +119,19 @@ class OfflineModel:
         elif call.method == "GET" and path == "/healthz":
             connection.answer("200 OK", {"status": "ok"})
         elif call.method == "POST" and path == "/v1/chat/completions":
-            await self._complete(connection, call)
+            await self._counted(connection, call)
         else:
             connection.answer("404 Not Found", _error("no such path"))
+
+    async def _counted(self, connection: Connection, call: Call) -> None:
+        self.in_flight += 1
+        self.idle.clear()
+        try:
+            await self._complete(connection, call)
+        finally:
+            self.in_flight -= 1
+            if not self.in_flight:
+                self.idle.set()
 
     async def _complete(self, connection: Connection, call: Call) -> None:
         try:

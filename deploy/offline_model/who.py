@@ -120,8 +120,12 @@ def _by_label(known: Known, text: str, name: Name) -> Found:
     for speaker in known.source.speakers:
         parts = speaker.split()
         for at, part in enumerate(parts):
+            around = [*parts[max(0, at - 1) : at], *parts[at + 1 : at + 2]]
             beside = [*parts[max(0, at - 1) : at], name.text, *parts[at + 1 : at + 2]]
-            if len(beside) > 1 and part[0].isupper() and " ".join(beside) in text:
+            # A single letter beside it, as in PhD A, would make any word fit.
+            if not around or not part[0].isupper() or min(map(len, around)) < 3:
+                continue
+            if re.search(rf"\b{re.escape(' '.join(beside))}\b", text):
                 number = next(line.number for line in known.source.lines if line.speaker == speaker)
                 return part, number, 3
     return None
