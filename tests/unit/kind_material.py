@@ -85,8 +85,11 @@ def corruptions(statement: str, seed: int) -> Iterator[tuple[str, str, str]]:
         if value >= 10:
             wrong = _other_number(found.group(), dice)
             yield "number", statement[: found.start()] + wrong + statement[found.end() :], wrong
-    for found in re.finditer(r"\b(?:Project Manager|Industrial Designer|Marketing|[A-Z]\w+ Evans|"
-                             r"Nick Brazil|Kay Martin|Professor D|Grad B|Postdoc E)\b", statement):
+    for found in re.finditer(
+        r"\b(?:Project Manager|Industrial Designer|Marketing|[A-Z]\w+ Evans|"
+        r"Nick Brazil|Kay Martin|Professor D|Grad B|Postdoc E)\b",
+        statement,
+    ):
         wrong = dice.choice(("Karen Whitfield", "Tomasz Novak", "Priya Raghavan"))
         yield "name", statement[: found.start()] + wrong + statement[found.end() :], wrong
 
