@@ -15,6 +15,10 @@ from deploy.offline_model.words import STOP, Word, words
 REACH = 40
 """How many content words away a shared word still counts as near."""
 
+EARLIER = 0.3
+"""Weight of the words before the sentence, and how many characters of them are looked at."""
+BACK = 120
+
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
@@ -116,11 +120,16 @@ class Context:
 
 
 def context(text: str, sentence: tuple[int, int], start: int, end: int) -> Context:
-    """The words of the sentence, near ones heavier; those of the mention itself left out."""
+    """The words of the sentence, near ones heavier; those of the mention itself left out.
+
+    What stands before the sentence in its paragraph counts a little: "That is about 17 pounds".
+    """
     offset = sentence[0]
     found = words(text[sentence[0] : sentence[1]])
     inside = bisect.bisect_left([word.start for word in found], start - offset)
-    weights: dict[str, float] = {}
+    paragraph = text.rfind("\n", 0, sentence[0]) + 1
+    earlier = words(text[max(paragraph, sentence[0] - BACK) : sentence[0]])
+    weights = {word.stem: EARLIER for word in earlier}
     for at, word in enumerate(found):
         if word.start + offset < end and start < word.end + offset:
             continue
