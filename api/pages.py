@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from api import pages_documents, pages_moves, pages_new, queries
 from api.auth import Scope, needs
 from api.errors import Refusal, not_found
-from api.pages_errors import PageRoute, error_page, wants_page
+from api.pages_errors import PageRoute, UnknownPage
 from api.pages_help import glossary, states
 from api.pages_render import list_row, page, static, static_files, words_of
 from api.pages_run import run_page
@@ -21,8 +21,6 @@ from api.queries import CallFilter, RunFilter
 from api.state import state_of
 from deploy.database import clean
 from workflows.vocabulary import ErrorCode, RunStatus
-
-__all__ = ["error_page", "router", "wants_page"]
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 for part in (pages_new, pages_moves, pages_documents):
@@ -160,3 +158,12 @@ async def help_page(request: Request) -> Response:
 @router.get("/favicon.ico", dependencies=STATUS_ONLY)
 async def favicon() -> Response:
     return RedirectResponse(static("mark.svg"), 308)
+
+
+async def unknown(path: str) -> Response:
+    raise not_found("page")
+
+
+_last = APIRouter(route_class=UnknownPage, include_in_schema=False)
+_last.add_api_route("/{path:path}", unknown, methods=["GET"], dependencies=STATUS_ONLY)
+router.include_router(_last)

@@ -1,7 +1,6 @@
 """Refusals and failures as pages: the sentence of their code, what can be done, and a way on.
 
-`PageRoute` puts this net under every page. `wants_page` and `error_page` serve requests that no
-page route takes, such as an unknown address.
+`PageRoute` puts this net under every page; `UnknownPage` takes the addresses that nobody serves.
 """
 
 from __future__ import annotations
@@ -14,6 +13,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
+from starlette.types import Scope
 
 from api.cursors import BadCursor
 from api.errors import Refusal, log_failure, not_found, of_failure
@@ -40,11 +41,9 @@ def refused(request: Request, refusal: Refusal, *, lines: tuple[str, ...] = ()) 
     )
 
 
-def wants_page(request: Request) -> bool:
-    """Whether a browser asks, rather than a program: it prefers HTML and is not under /api."""
-    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
-        "/api/"
-    )
+def _as_page(request: Request, refusal: Refusal) -> bool:
+    """A browser asks; but 401 makes it show its own dialogue."""
+    return refusal.status_code != 401 and "text/html" in request.headers.get("accept", "")
 
 
 async def error_page(request: Request, refusal: Refusal) -> Response:
@@ -88,6 +87,10 @@ def _as_refusal(request: Request, error: Exception) -> Refusal:
     return refusal
 
 
+_ELSEWHERE = frozenset({"api", "docs", "openapi.json", "healthz", "readyz", "metrics"})
+"""First parts of addresses that other routers serve, wherever they stand in the application."""
+
+
 class PageRoute(APIRoute):
     """A route whose refusals and failures are pages too."""
 
@@ -98,10 +101,20 @@ class PageRoute(APIRoute):
             try:
                 return await inner(request)
             except HTTPException as error:
-                if not isinstance(error, Refusal) or error.status_code == 401:
-                    raise
-                return await error_page(request, error)
+                if isinstance(error, Refusal) and _as_page(request, error):
+                    return await error_page(request, error)
+                raise
             except Exception as error:
                 return await error_page(request, _as_refusal(request, error))
 
         return handle
+
+
+class UnknownPage(PageRoute):
+    """The last route of all: an address that nobody serves, asked for by GET."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        first = str(scope.get("path", "")).strip("/").partition("/")[0]
+        if scope.get("method") != "GET" or first in _ELSEWHERE:
+            return Match.NONE, {}
+        return super().matches(scope)

@@ -96,7 +96,10 @@ def _call_badge(words: text.Catalogue, call: wire.Call) -> Badge:
 
 
 def _short(value: str) -> str:
-    """The telling end of a long id."""
+    """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
+    parts = value.split("/")
+    if len(parts) == 6:
+        return f"{parts[0][:4]}:{parts[3]}"
     return value if len(value) <= 14 else f"…{value[-12:]}"
 
 
@@ -211,7 +214,7 @@ def list_row(run: wire.Run, words: text.Catalogue) -> dict[str, Any]:
 
 
 class Typed(dict[str, Any]):
-    """What a person typed into a form; a field that was not sent is None."""
+    """What was typed into a form, or is wrong with it, by field; a missing field is None."""
 
     def __missing__(self, key: str) -> None:
         return None
@@ -250,7 +253,7 @@ async def page(
             section=section,
             service=service,
             typed=Typed(typed or {}),
-            errors=dict(errors or {}),
+            errors=Typed(errors or {}),
             refusal=refusal,
             **facts,
         )

@@ -19,6 +19,10 @@ from api.state import state_of
 from api.text import Catalogue
 from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus
 
+_WATCHING = ("steps", "issues", "changes", "text")
+_DECIDING = ("issues", "changes", "text", "steps")
+_SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
+"""What a person looks at first: while a run works, its steps; to decide, what came of them."""
 _NEWEST_EVENTS = 60
 _MOST = 200
 _QUOTE = 160
@@ -85,6 +89,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "partial": partial,
         "events": [_line(event, words) for event in reversed(events)],
         "sources": sources,
+        "order": _DECIDING if run.status in _SETTLED else _WATCHING,
         "language": run.language,
         "lines": _lines(sources, evidence),
         "profiles": profiles.items,
@@ -222,6 +227,10 @@ def _interrupter(events: Sequence[wire.Event]) -> str | None:
 
 def _line(event: wire.Event, words: Catalogue) -> EventLine:
     facts = dict(event.model_extra or {})
+    if isinstance(facts.get("keys"), list):
+        facts["count"] = len(facts["keys"])
+    if isinstance(facts.get("severity"), str):
+        facts["severity"] = words.sentence("severity", facts["severity"])
     name = facts.get("name") or facts.get("step")
     if isinstance(name, str):
         facts["name"] = words.sentence("step", name)

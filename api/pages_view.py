@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from api import text_codes
 from api.text import Catalogue
 from api.wire import Run
-from workflows.vocabulary import ACTIVE, LIMITS, Phase, RunStatus, Stage
+from workflows.vocabulary import ACTIVE, LIMITS, Actor, Phase, Reason, RunStatus, Stage
 
 TONES: Mapping[str, str] = {
     RunStatus.RUNNING: "running",
@@ -101,13 +102,23 @@ def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:
     """Why it stands where it stands, '' when the status needs no reason."""
     if run.reason is None:
         return ""
-    params = {
-        "score": run.score,
-        "max_rounds": run.max_rounds,
-        "by": by,
-        **run.reason.params,
-    }
-    return words.sentence("reason", run.reason.code, params)
+    code = run.reason.code
+    if code == Reason.OPERATOR and by == Actor.TEMPORAL:
+        code = "operator_temporal"
+    params = {"score": run.score, "max_rounds": run.max_rounds, **run.reason.params, "by": by}
+    told = words.sentence("reason", code, params)
+    cause = run.reason.params.get("code")
+    return f"{told} {provider(cause, words)}" if isinstance(cause, str) and cause else told
+
+
+def provider(code: str, words: Catalogue) -> str:
+    """What a model server or the way to it did, as a sentence."""
+    name, _, status = code.partition("_")
+    if name == "http" and status.isdigit():
+        return words.sentence("provider", "http", {"status": status})
+    if code in text_codes.PROVIDER:
+        return words.sentence("provider", code)
+    return words.sentence("reason", code)
 
 
 def _headline(run: Run, words: Catalogue) -> str:
@@ -115,7 +126,9 @@ def _headline(run: Run, words: Catalogue) -> str:
     stage = step.name if step is not None else run.stage
     at_work = run.current_round + (1 if run.stage == Stage.REVIEW else 0)
     params: dict[str, Any] = {"max_rounds": run.max_rounds, "rounds": run.current_round}
-    params["round"] = step.round if step is not None else max(1, min(at_work, run.max_rounds))
+    params["round"] = step.round if step is not None else max(1, at_work)
+    if run.status in (RunStatus.INTERRUPTED, RunStatus.FAILED) and stage in text_codes.STOPPED:
+        return words.sentence("stopped", stage, params)
     if run.status not in ACTIVE and run.status != RunStatus.FAILED:
         stage = Stage.ENDED
     if stage in (Stage.CONFIRM, Stage.ENDED) and run.current_round == 1:
@@ -130,7 +143,7 @@ def _waits(run: Run, words: Catalogue) -> str:
     params = dict(run.phase.params)
     error = params.get("last_error")
     if error:
-        params["last_error_sentence"] = words.sentence("reason", str(error), params)
+        params["last_error_sentence"] = provider(str(error), words)
     if run.active_step is not None:
         params.setdefault("round", run.active_step.round)
         params.setdefault("step", words.sentence("step", run.active_step.name))

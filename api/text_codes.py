@@ -48,7 +48,7 @@ WAITS: Wordings = {
         N_("Work is under way."),
     ),
     "waiting_retry": (
-        N_("The last try failed: {last_error_sentence} The next one begins by itself."),
+        N_("{last_error_sentence} The next try begins by itself."),
         N_("The last try failed. The next one begins by itself."),
     ),
     "rate_limited": (N_("The model server asked for a pause; the run goes on by itself."),),
@@ -90,6 +90,13 @@ STAGE: Wordings = {
     "ended": (N_("Ended after {rounds} rounds"), N_("Ended")),
 }
 
+STOPPED: Wordings = {
+    "transcribe": (N_("Stopped while transcribing"),),
+    "draft": (N_("Stopped while writing the draft"),),
+    "review": (N_("Stopped while reviewing, round {round} of at most {max_rounds}"),),
+    "refine": (N_("Stopped while refining, round {round} of at most {max_rounds}"),),
+}
+
 STEP: Wordings = {
     "transcribe": (N_("transcribe"),),
     "draft": (N_("draft"),),
@@ -99,6 +106,7 @@ STEP: Wordings = {
 
 REASON: Wordings = {
     "operator": (N_("Interrupted by {by}."), N_("Interrupted by a person.")),
+    "operator_temporal": (N_("Interrupted by a signal from Temporal."),),
     "limit_calls": (
         N_("The limit of {limit} calls is reached."),
         N_("The limit of calls is reached."),
@@ -119,10 +127,7 @@ REASON: Wordings = {
     ),
     "spinning": (N_("Stopped by a guardrail: the model repeats itself or adds nothing new."),),
     "refusal": (N_("Stopped by a guardrail: the model or its filter refused to answer."),),
-    "provider_refused": (
-        N_("The model server refused with HTTP {http_status}: key, quota, model or length."),
-        N_("The model server refused the request: key, quota, model or length."),
-    ),
+    "provider_refused": (N_("The model server refused the request: key, quota, model or length."),),
     "provider_unavailable": (N_("The model server could not be reached for too long."),),
     "invalid_reply": (N_("The model's replies could not be used."),),
     "internal": (N_("A fault of Redraft itself lasted through all retries."),),
@@ -150,6 +155,31 @@ REASON: Wordings = {
         N_("The model server answered with an error."),
     ),
     "connection": (N_("The model server could not be reached."),),
+}
+
+PROVIDER: Wordings = {
+    "rate_limited": (N_("The model server asked for a pause."),),
+    "bucket": (N_("The profile's rate limit is used up for the moment."),),
+    "overloaded": (N_("The model server is overloaded."),),
+    "stream_error": (N_("The model server reported an error in the middle of its reply."),),
+    "no_stream": (N_("The address answers, but not as a model server does."),),
+    "unreachable": (N_("The model server cannot be reached."),),
+    "timeout": (N_("The model server did not answer in time."),),
+    "connection_lost": (N_("The connection ended before anything arrived."),),
+    "key_not_set": (
+        N_("The worker has no key: set the variable the profile names, restart it, resume."),
+    ),
+    "bad_key": (N_("It does not accept the key: set a valid one, restart the worker, resume."),),
+    "no_quota": (N_("Its account has no quota left: raise it there, then resume."),),
+    "unknown_model": (N_("It does not know this model: correct the profile, then resume."),),
+    "context_too_long": (
+        N_("The text is too long for this model: use another profile, then resume."),
+    ),
+    "bad_address": (N_("Its address is wrong: correct the profile, then resume."),),
+    "bad_request": (N_("It found the request wrong: correct the profile, then resume."),),
+    "content_filter": (N_("A content filter of the model server refused."),),
+    "refusal": (N_("The model refused to answer."),),
+    "http": (N_("The model server answered with an error (HTTP {status})."),),
 }
 
 SEVERITY: Wordings = {
@@ -188,22 +218,23 @@ EVENT: Wordings = {
         N_("Round {round} finished"),
         N_("Round finished"),
     ),
-    "item_kept": (N_("{count} items kept"), N_("Items kept")),
+    "item_kept": (N_("Items kept: {count}"), N_("Items kept")),
     "revision_created": (
-        N_("Revision {number} written"),
         N_("Revision {revision} written"),
         N_("Revision written"),
     ),
-    "issue_raised": (N_("{count} issues raised"), N_("Issue {number} raised"), N_("Issue raised")),
-    "issue_fixed": (N_("{count} issues fixed"), N_("Issue {number} fixed"), N_("Issue fixed")),
-    "issue_reopened": (
-        N_("{count} issues came back"),
-        N_("Issue {number} came back"),
-        N_("Issue came back"),
+    "issue_raised": (N_("Issue I{number} raised, {severity}"), N_("Issue raised")),
+    "issue_fixed": (N_("Issue I{number} fixed"), N_("Issue fixed")),
+    "issue_reopened": (N_("Issue I{number} came back"), N_("Issue came back")),
+    "issue_waived": (N_("Issue I{number} waived"), N_("Issue waived")),
+    "call_started": (
+        N_("Round {round}: {name}, call {number} to the model for {part}"),
+        N_("Call to the model started"),
     ),
-    "issue_waived": (N_("Issue {number} waived"), N_("Issue waived")),
-    "call_started": (N_("Call {number} to the model started"), N_("Call to the model started")),
-    "call_ended": (N_("Call {number} to the model ended"), N_("Call to the model ended")),
+    "call_ended": (
+        N_("Round {round}: {name}, call {number} for {part} ended, items kept: {items_kept}"),
+        N_("Call to the model ended"),
+    ),
     "budget_warning": (N_("A limit is near"),),
     "guardrail_stop": (N_("A guardrail stopped the run"),),
     "worker_lost": (N_("Worker {worker} lost"), N_("Worker lost")),
@@ -303,6 +334,8 @@ WORDINGS: Mapping[str, Wordings] = {
     "waits": WAITS,
     "can": CAN,
     "stage": STAGE,
+    "stopped": STOPPED,
+    "provider": PROVIDER,
     "step": STEP,
     "reason": REASON,
     "severity": SEVERITY,
