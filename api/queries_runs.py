@@ -17,6 +17,8 @@ from deploy.database import Row
 from workflows.vocabulary import Phase, RunStatus, workflow_id
 
 TEXT_WINDOW = 1000
+COUNT_WINDOW = 10_000
+"""A search counts at most this many titles: "10000" then means so many or more."""
 _SCOPE = "runs"
 
 # A worker is lost after its goodbye or 15 s without a sign; a missing row proves no life either.
@@ -256,7 +258,8 @@ class _Conditions:
         if not self.search:
             found = f"SELECT r.id, r.status FROM {self._source()} WHERE {self._where()}"  # noqa: S608
         else:
-            found = f"{self._titles()} UNION {self._texts()}"
+            newest = f"ORDER BY r.created_at DESC, r.id DESC LIMIT {COUNT_WINDOW:d}"
+            found = f"({self._titles()} {newest}) UNION ({self._texts()})"
         return f"SELECT status, count(*) AS number FROM ({found}) f GROUP BY status"  # noqa: S608
 
 
