@@ -135,4 +135,5 @@ def _file(
 
 def _safe(title: str) -> str:
     """A file name no system stumbles over: no separators, no control signs, no leading dot."""
-    return _UNSAFE.sub(" ", title).strip(" .")[:_LONGEST_NAME].strip(" .") or "document"
+    words = " ".join(_UNSAFE.sub(" ", title).split())
+    return words.strip(" .")[:_LONGEST_NAME].strip(" .") or "document"

@@ -112,8 +112,9 @@ def _time(params: QueryParams, name: str) -> datetime | None:
     if not value:
         return None
     try:
-        at = datetime.fromisoformat(value.replace(" ", "+"))  # `+` in a query string is a space
-        if at.tzinfo is None or "T" not in value.upper():
+        written = value.upper().replace(" ", "+")  # `+` in a query string is a space
+        at = datetime.fromisoformat(written)
+        if at.tzinfo is None or "T" not in written:
             raise ValueError(value)
         return at.astimezone(UTC)
     except (ValueError, OverflowError) as error:

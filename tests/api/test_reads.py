@@ -1,0 +1,137 @@
+"""Reads over HTTP: filters and pages that cannot be, the comparison, the export, the two views."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from api import wire
+from deploy.database import new_id
+from tests.api.harness import Api
+
+
+async def revised(api: Api) -> str:
+    """A document with revisions 0 and 1; its id."""
+    made = await api.post(
+        "/api/documents",
+        {"kind": "minutes", "title": '周会 / Weekly: "Q3"', "body": "# M\n\n- It is bleu.\n"},
+    )
+    assert made.status == 201, made.json
+    path = f"/api/documents/{made.json['id']}/revisions"
+    second = await api.post(path, {"base_revision": 0, "body": "# M\n\n- It is blue.\n"})
+    assert second.status == 201, second.json
+    document_id: str = made.json["id"]
+    return document_id
+
+
+async def test_a_filter_or_page_that_cannot_be_is_refused_with_its_name(api: Api) -> None:
+    for query, pointer in (
+        ("status=DONE", "/status"),
+        ("status=RUNNING,x", "/status"),
+        ("phase=lost", "/phase"),
+        ("document_id=7", "/document_id"),
+        ("from=yesterday", "/from"),
+        ("from=2026-01-01", "/from"),
+        ("to=2026-01-01T10:00:00", "/to"),
+        ("to=0001-01-01T00:00:00%2B14:00", "/to"),
+        ("colour=red", "/colour"),
+        (f"q={'x' * 301}", "/q"),
+    ):
+        answer = await api.get(f"/api/runs?{query}")
+        assert (answer.status, answer.code) == (422, "invalid_request"), query
+        assert answer.pointers() == [pointer]
+    for query in ("limit=0", "limit=201", "limit=x", "count=perhaps"):
+        assert (await api.get(f"/api/runs?{query}")).status == 422, query
+    for cursor in ("zzz", "é", "AAAA"):
+        answer = await api.get(f"/api/runs?cursor={quote(cursor)}")
+        assert (answer.status, answer.code) == (400, "invalid_cursor")
+
+
+async def test_filters_take_words_repeated_or_joined_and_times_with_any_offset(api: Api) -> None:
+    run = await api.run(tags=["a", "b"])
+    for query in (
+        "status=RUNNING&status=FAILED",
+        "status=FAILED,RUNNING&phase=queued",
+        "tag=a,b",
+        "from=2020-01-01T00:00:00+02:00&to=2999-01-01t00:00:00z",
+        f"document_id={run['document_id']}&q=weekly&actor=local&kind=minutes",
+        "q=BLEU",
+    ):
+        answer = await api.get(f"/api/runs?count=true&{query}")
+        assert answer.status == 200, answer.json
+        assert [found["id"] for found in answer.json["items"]] == [run["id"]], query
+        assert answer.json["total"] == 1
+    assert (await api.get("/api/runs?tag=a,c")).json["items"] == []
+    log = await api.get("/api/calls?status=STARTED&step=review")
+    assert log.json == {"items": [], "next_cursor": None}
+
+
+async def test_a_comparison_marks_the_changed_word_and_refuses_unknown_revisions(
+    api: Api,
+) -> None:
+    document_id = await revised(api)
+    path = f"/api/documents/{document_id}/diff"
+    found = (await api.get(f"{path}?from=0&to=1")).json
+    assert (found["from"], found["to"], found["level"], found["changed"]) == (0, 1, "words", True)
+    assert [hunk["op"] for hunk in found["hunks"]] == ["equal", "replace"]
+    assert found["hunks"][1]["pieces"][1:3] == [
+        {"op": "delete", "text": "bleu"},
+        {"op": "insert", "text": "blue"},
+    ]
+    assert not (await api.get(f"{path}?from=1&to=1")).json["changed"]
+    unknown = await api.get(f"{path}?from=0&to=9")
+    assert (unknown.status, unknown.code) == (404, "unknown_revision")
+    assert (await api.get(f"{path}?from=0")).status == 422
+    assert (await api.get(f"/api/documents/{new_id()}/diff?from=0&to=1")).code == "not_found"
+
+
+async def test_an_export_is_a_file_with_a_safe_name(api: Api) -> None:
+    document_id = await revised(api)
+    path = f"/api/documents/{document_id}/export"
+    newest = await api.client.get(path)
+    assert newest.text == "# M\n\n- It is blue.\n"
+    assert newest.headers["content-type"] == "text/markdown; charset=utf-8"
+    name = quote("周会 Weekly Q3-r1.md", safe="")
+    disposition = newest.headers["content-disposition"]
+    assert disposition == f"attachment; filename=\"Weekly Q3-r1.md\"; filename*=UTF-8''{name}"
+    assert (await api.client.get(f"{path}?revision=0")).text == "# M\n\n- It is bleu.\n"
+    assert (await api.get(f"{path}?revision=9")).code == "unknown_revision"
+    for unbuilt in ("docx", "html", "ics"):
+        answer = await api.get(f"{path}?format={unbuilt}")
+        assert (answer.status, answer.code) == (501, "not_built")
+    assert (await api.get(f"{path}?format=exe")).status == 422
+
+
+async def test_an_export_as_json_tells_of_the_run_and_what_stands_for_the_document(
+    api: Api,
+) -> None:
+    run = await api.waiting_run()
+    found = (await api.get(f"/api/documents/{run['document_id']}/export?format=json")).json
+    assert found["revision"]["number"] == 1
+    assert found["author"] == "run"
+    assert found["run"]["id"] == run["id"]
+    assert found["issues"] == {"open": [], "fixed": [], "waived": []}
+    assert found["document"]["title"] == "Weekly"
+
+
+async def test_an_answer_without_content_keeps_its_status_fields(api: Api) -> None:
+    run = wire.Run.model_validate(await api.run())
+    page = wire.Page[wire.Run](items=[run], next_cursor=None)
+    hidden = wire.without_content(page)
+    assert hidden["items"][0]["title"] is None
+    shown = run.model_dump(mode="json")
+    assert hidden["items"][0] == {**shown, "title": None}
+
+
+async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
+    fields = (
+        "id document_id kind kind_version title language tags status phase stage reason guardrail "
+        "stopping active_step current_round max_rounds pass_score score open_issues base_revision "
+        "working_revision best_revision offered_revision profile limits event_seq tokens calls "
+        "cost currency cost_is_estimate signal_due actor confirm_by created_at started_at "
+        "ended_at last_progress_at workflow_id temporal_url"
+    )
+    run = await api.run()
+    assert sorted(run) == sorted(fields.split())
+    assert run["phase"] == {"code": "queued", "params": {"ahead": 0}}
+    assert run["created_at"].endswith("Z")
+    assert run["cost"] is None
