@@ -15,12 +15,12 @@ from temporalio.exceptions import ApplicationError
 
 from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
-from activities.parts import Closer, Step
+from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import lock_run
 from activities.refine import RefineCloser
 from activities.review import ReviewCloser
-from activities.step import RetryLater, execute, wait_or_give_up
+from activities.step import Closer, Step
 from activities.tools import Tools
 from activities.watch import Watch
 from deploy.database import AWAY, Connection, transaction
@@ -161,8 +161,7 @@ async def _look(tools: Tools, watch: Watch) -> None:
 def judge(watch: Watch, status: str | None, epoch: int) -> None:
     """Stops the activity if the row is gone, not RUNNING, or under another epoch."""
     if status is None:
-        watch.deleted = True
-        watch.stop(Reason.INTERRUPTED)
+        watch.gone()
     elif status != RunStatus.RUNNING or epoch != watch.epoch:
         watch.stop(Reason.INTERRUPTED)
 

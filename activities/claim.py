@@ -160,7 +160,9 @@ async def _prepare(
         if profile is None:
             raise LookupError(f"profile {run.profile!r} has no version")
         revision = plan["input_revision"] if plan is not None else run.working_revision
-        material = await read_step(connection, run, name, round_, revision, dict(profile.prompts))
+        material = await read_step(
+            connection, run, step, input_revision=revision, prompts=dict(profile.prompts)
+        )
         if material is None:
             return NotClaimed(code="deleted")
         kind = tools.kinds[run.kind]
@@ -204,7 +206,7 @@ async def _claim_once(
             if isinstance(held, _Held):
                 return held
             plan_id = plan_id or await _freeze_plan(connection, run, prepared)
-            attempt = await _insert_step(tools, connection, run, prepared, plan_id, step_id)
+            attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
         assert plan_id is not None, "a step has its plan"
         await write_presence(
             connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
@@ -310,13 +312,13 @@ async def _freeze_plan(connection: Connection, run: RunRow, prepared: _Prepared)
     return plan_id
 
 
-async def _insert_step(
-    tools: Tools,
+async def _insert_step(  # noqa: PLR0917 - the columns of one row
     connection: Connection,
     run: RunRow,
     prepared: _Prepared,
     plan_id: str,
     step_id: str,
+    worker: str,
 ) -> int:
     """The own row; its seq is the next of the run, its attempt counts executions."""
     row = await connection.fetchrow(
@@ -336,7 +338,7 @@ async def _insert_step(
         prepared.name,
         prepared.round,
         prepared.material.input_revision,
-        tools.worker,
+        worker,
     )
     assert row is not None, "an insert returns its row"
     await connection.execute(
@@ -346,7 +348,7 @@ async def _insert_step(
         WHERE id = $1
         """,
         run.id,
-        tools.worker,
+        worker,
         prepared.name,
     )
     await append_event(

@@ -71,7 +71,7 @@ class ProviderError(Exception):
 
 
 class KeyNotSetError(Exception):
-    """The environment variable that the profile names is empty."""
+    """The environment variable that the profile names is empty, or no key."""
 
     def __init__(self, variable: str) -> None:
         super().__init__(variable)
@@ -92,7 +92,7 @@ SENTENCES: Mapping[str, str] = {
     "one in the profile, or shorter sources, resume.",
     "bad_request": "The provider refused the request; correct the profile's parameters, resume.",
     "bad_address": "The base URL of the profile is not the http or https address of a model "
-    "server; correct it, resume.",
+    "server, without user name; correct it, resume.",
     "content_filter": "The provider's content filter stopped the request or the reply.",
     "refusal": "The model refused to answer.",
     "rate_limited": "The provider asks to slow down.",
@@ -148,8 +148,8 @@ def key_not_set(variable: str) -> Failure:
         http_status=None,
         retry_after=None,
         message=clean(
-            f"The environment variable {variable} has no key; set it for the worker, restart the "
-            "worker, resume. A server that asks for no key takes any word."
+            f"The environment variable {variable} has no usable key; set it for the worker, "
+            "restart the worker, resume. A server that asks for no key takes any word."
         )[:MESSAGE_LENGTH],
     )
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from activities.fence import refusal
 from activities.record import append_event, lock_run
 from activities.watch import Watch
 from deploy.database import Connection, Pool, new_id, transaction
 from workflows.kinds.kind import Item, Kind, PartPlan, Refused, Work
-from workflows.vocabulary import Actor, EventType, Reason, RunStatus
+from workflows.vocabulary import Actor, EventType
 
 BATCH_SECONDS = 0.03
 """Items that arrive within this time are stored together."""
@@ -135,9 +136,12 @@ class ItemWriter:
 
     async def _store(self, connection: Connection, batch: Sequence[Item]) -> bool:
         run = await lock_run(connection, self.place.run_id)
-        if run is None or not await may_keep(connection, run.status, self.place.step_id):
-            self.watch.deleted = run is None
-            self.watch.stop(Reason.SUPERSEDED)
+        if run is None:
+            self.watch.gone()
+            return False
+        refused = await refusal(connection, run.status, self.place.step_id)
+        if refused is not None:
+            self.watch.stop(refused)
             return False
         await keep_items(connection, self.place, batch)
         return True
@@ -147,16 +151,6 @@ class ItemWriter:
         async with self.busy:
             rest, self.pending = self.pending, []
             return rest
-
-
-async def may_keep(connection: Connection, status: RunStatus, step_id: str) -> bool:
-    """Items are kept while the own step is RUNNING, under any epoch; not after a cancel."""
-    if status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
-        return False
-    running: bool = await connection.fetchval(
-        "SELECT EXISTS (SELECT FROM steps WHERE id = $1 AND status = 'RUNNING')", step_id
-    )
-    return running
 
 
 async def read_parts(connection: Connection, plan_id: str) -> list[PartState]:

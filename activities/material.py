@@ -87,12 +87,13 @@ class StepMaterial:
 async def read_step(
     connection: Connection,
     run: RunRow,
-    name: StepName,
-    round_: int,
+    step: tuple[int, StepName],
+    *,
     input_revision: int | None,
     prompts: dict[str, object],
 ) -> StepMaterial | None:
     """Everything `Kind` needs for this step; None when the document is gone."""
+    round_, name = step
     material = await read_material(connection, run.document_id)
     if material is None:
         return None

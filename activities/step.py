@@ -1,264 +1,63 @@
-"""Carries a claimed step to its end: parts side by side, then one of four endings.
-
-Done (closed by the last part's commit), stopped, to be tried later, or failed for good.
-"""
+"""A claimed step as its parts share it, and how a part may settle."""
 
 from __future__ import annotations
 
-import asyncio
-import random
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
 
+from activities.claim import Claimed
 from activities.failures import Failure
-from activities.items import may_keep
-from activities.parts import PartEnd, PartEndCode, Step, may_commit, open_parts, run_part
-from activities.projection import StepClosing, close_step, write_partial
-from activities.record import Move, RunRow, append_event, lock_document_of, lock_run, move
-from deploy.database import AWAY, Connection, transaction
-from workflows.vocabulary import (
-    GUARDRAILS,
-    Actor,
-    EventType,
-    Reason,
-    RunStatus,
-    StepStatus,
-)
-
-FOREVER = float("inf")
-LONGEST_DELAY = 60.0
+from activities.model.client import ModelCall
+from activities.record import RunRow
+from activities.tools import Tools
+from activities.watch import Watch
+from deploy.database import Connection
+from workflows.kinds.kind import Item
+from workflows.vocabulary import Reason
 
 
-class RetryLater(Exception):
-    """Give the slot back and come again in `seconds`."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"retry in {seconds:.1f} s")
-        self.seconds = seconds
-
-
-async def execute(step: Step) -> None:
-    """Raises RetryLater, or what is a fault of ours. The step row is closed in every other case."""
-    claimed, watch = step.claimed, step.watch
-    watch.step_id = claimed.step_id
-    live = asyncio.create_task(_live_text(step))
-    try:
-        ends = await _settle_parts(step)
-        await _end(step, ends)
-    finally:
-        live.cancel()
-        watch.step_id = None
-        step.tools.in_flight.steps.discard(claimed.step_id)
+class PartEndCode(StrEnum):
+    DONE = "done"
+    STOPPED = "stopped"
+    RETRY = "retry"
+    FAILED = "failed"
 
 
-async def _live_text(step: Step) -> None:
-    """Partial text at most once a second, without event; beat details beside it."""
-    written: dict[str, int] = {}
-    while True:
-        await asyncio.sleep(1.0)
-        for call_id, call in list(step.calls.items()):
-            if len(call.text) == written.get(call_id, 0):
-                continue
-            try:
-                async with step.tools.pool.acquire() as connection:
-                    await write_partial(connection, call_id, call.text)
-            except AWAY:
-                continue  # the next second tries again; the items are what counts
-            written[call_id] = len(call.text)
+@dataclass(frozen=True, kw_only=True)
+class PartEnd:
+    """How a part settled. `failure` with RETRY; `reason` and `params` with FAILED."""
+
+    code: PartEndCode
+    failure: Failure | None = None
+    reason: Reason | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def _settle_parts(step: Step) -> list[PartEnd]:
-    """Siblings of a part that may be tried again finish; those of one that failed for good end."""
-    tasks = [
-        asyncio.create_task(run_part(step, part)) for part in step.claimed.parts if not part.done
-    ]
-    waiting = set(tasks)
-    while waiting:
-        done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if any(task.exception() or task.result().code == PartEndCode.FAILED for task in done):
-            step.aborted = True
-            for stream in list(step.watch.streams):
-                stream.cancel()
-    return [task.result() for task in tasks]
+class Closer(Protocol):
+    """Closes the step when its last part commits; asked inside that transaction."""
+
+    writes_revision: bool
+
+    async def prepare(self, items: Mapping[str, list[Item]]) -> None:
+        """The heavy part, outside the transaction, for these items."""
+        ...
+
+    async def close(self, connection: Connection, run: RunRow) -> None:
+        """Result, checkpoint, issues, revision, events and the step row."""
+        ...
 
 
-async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
-    failed = next((end for end in ends if end.code == PartEndCode.FAILED), None)
-    retry = next((end.failure for end in ends if end.code == PartEndCode.RETRY), None)
-    if step.watch.stopping is not None:
-        await transaction(step.tools.pool, lambda c: _close_stopped(step, c), patience=FOREVER)
-    elif failed is not None:
-        await transaction(step.tools.pool, lambda c: _fail(step, failed, c), patience=FOREVER)
-    elif retry is not None:
-        delay = await transaction(
-            step.tools.pool, lambda c: _try_later(step, retry, c), patience=FOREVER
-        )
-        if delay is not None:
-            raise RetryLater(delay)
-    elif not ends:
-        await _close_complete(step)
+@dataclass(kw_only=True, eq=False)
+class Step:
+    """A claimed step with what its parts share."""
 
-
-async def _close_complete(step: Step) -> None:
-    """All parts were committed but the step was not closed."""
-    claimed = step.claimed
-    await step.closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
-
-    async def work(connection: Connection) -> None:
-        if step.closer.writes_revision:
-            await lock_document_of(connection, claimed.run.id)
-        run = await lock_run(connection, claimed.run.id)
-        if run is None or not await may_keep(connection, run.status, claimed.step_id):
-            return
-        if await may_commit(connection, run, claimed) and not await open_parts(
-            connection, claimed.plan_id
-        ):
-            await step.closer.close(connection, run)
-
-    await transaction(step.tools.pool, work, patience=FOREVER)
-
-
-async def _close_stopped(step: Step, connection: Connection) -> None:
-    run = await lock_run(connection, step.claimed.run.id)
-    if run is None:
-        step.watch.deleted = True
-        return
-    await close_step(
-        connection,
-        StepClosing(
-            run_id=run.id,
-            step_id=step.claimed.step_id,
-            status=StepStatus.FAILED,
-            reason=step.watch.stopping or Reason.INTERRUPTED,
-        ),
-    )
-
-
-def _is_mine(run: RunRow, step: Step) -> bool:
-    return run.status == RunStatus.RUNNING and run.epoch == step.claimed.run.epoch
-
-
-async def _fail(step: Step, end: PartEnd, connection: Connection) -> None:
-    """Closes the step and, in the same transaction and only while both are ours, fails the run."""
-    run = await lock_run(connection, step.claimed.run.id)
-    if run is None:
-        return
-    reason = end.reason or Reason.INTERNAL
-    closed = await close_step(
-        connection,
-        StepClosing(
-            run_id=run.id,
-            step_id=step.claimed.step_id,
-            status=StepStatus.FAILED,
-            reason=reason,
-            params=end.params,
-        ),
-    )
-    if not closed or not _is_mine(run, step):
-        return
-    if reason in GUARDRAILS:
-        await append_event(
-            connection,
-            run.id,
-            EventType.GUARDRAIL_STOP,
-            actor=Actor.WORKER,
-            data={"code": str(reason), **end.params},
-        )
-    if reason == Reason.INVALID_REPLY:  # a resume, with another profile, begins to count again
-        await reset_counters(connection, run.id)
-    await move(
-        connection,
-        run.id,
-        Move(
-            event=EventType.RUN_FAILED,
-            actor=Actor.WORKER,
-            from_=RunStatus.RUNNING,
-            epoch=run.epoch,
-            reason=reason,
-            params={"step": str(step.claimed.name), "round": step.claimed.round, **end.params},
-        ),
-    )
-
-
-async def reset_counters(connection: Connection, run_id: str) -> None:
-    """Unfinished parts of plans in force begin to count again; their items stay."""
-    await connection.execute(
-        """
-        UPDATE step_parts SET calls = 0, early_ends = 0, barren = 0, reply_hashes = '{}'
-        WHERE done_at IS NULL AND plan_id IN (
-            SELECT id FROM step_plans WHERE run_id = $1 AND voided_at IS NULL)
-        """,
-        run_id,
-    )
-
-
-async def _try_later(step: Step, failure: Failure, connection: Connection) -> float | None:
-    """Closes the step and stores when to come again, so that a resume does not skip the wait.
-
-    Seconds to wait, or None when the run is not ours any more or the patience is used up.
-    """
-    run = await lock_run(connection, step.claimed.run.id)
-    if run is None:
-        return None
-    closed = await close_step(
-        connection,
-        StepClosing(
-            run_id=run.id,
-            step_id=step.claimed.step_id,
-            status=StepStatus.FAILED,
-            reason=failure.cause,
-            params={"code": failure.code, "http_status": failure.http_status},
-        ),
-    )
-    if not closed or not _is_mine(run, step):
-        return None
-    return await wait_or_give_up(
-        connection,
-        run,
-        patience=step.tools.settings.provider_patience,
-        code=failure.code,
-        least=failure.retry_after or 0.0,
-        gives_up=Reason.PROVIDER_UNAVAILABLE,
-    )
-
-
-async def wait_or_give_up(
-    connection: Connection,
-    run: RunRow,
-    *,
-    patience: float,
-    code: str,
-    least: float,
-    gives_up: Reason,
-) -> float | None:
-    """Counts one failure in a row; the delay before the next try, or None after a move to FAILED."""
-    row = await connection.fetchrow(
-        """
-        UPDATE runs SET failures = failures + 1, last_error_code = $2,
-            failing_since = coalesce(failing_since, now())
-        WHERE id = $1
-        RETURNING failures, extract(epoch FROM now() - failing_since)::float AS failing_for
-        """,
-        run.id,
-        code,
-    )
-    assert row is not None, "the caller holds the row's lock"
-    if row["failing_for"] >= patience:
-        await move(
-            connection,
-            run.id,
-            Move(
-                event=EventType.RUN_FAILED,
-                actor=Actor.WORKER,
-                from_=RunStatus.RUNNING,
-                epoch=run.epoch,
-                reason=gives_up,
-                params={"code": code, "tries": row["failures"]},
-            ),
-        )
-        return None
-    backoff = min(LONGEST_DELAY, 2.0 ** min(row["failures"] - 1, 6)) * random.uniform(1.0, 1.25)
-    delay: float = max(least, backoff)
-    await connection.execute(
-        "UPDATE runs SET retry_at = now() + make_interval(secs => $2) WHERE id = $1", run.id, delay
-    )
-    return delay
+    tools: Tools
+    watch: Watch
+    claimed: Claimed
+    closer: Closer
+    calls: dict[str, ModelCall] = field(default_factory=dict)
+    """Open calls by id, for live text."""
+    aborted: bool = False
+    """A sibling failed for good: no further call of this step."""

@@ -39,6 +39,11 @@ class Watch:
         for stream in self.streams:
             stream.cancel()
 
+    def gone(self) -> None:
+        """The run was deleted: a stop, not a failure."""
+        self.deleted = True
+        self.stop(Reason.INTERRUPTED)
+
     async def pause(self, seconds: float) -> None:
         """Waits, at most this long, until told to stop."""
         try:

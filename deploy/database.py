@@ -20,7 +20,9 @@ from deploy.settings import Settings
 
 log = logging.getLogger("redraft.database")
 
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"  # noqa: E501
+Connection: TypeAlias = (
+    "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
+)
 Pool: TypeAlias = "asyncpg.Pool[asyncpg.Record]"
 Row: TypeAlias = asyncpg.Record
 Result = TypeVar("Result")

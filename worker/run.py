@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -200,5 +199,5 @@ async def _leave(tools: Tools) -> None:
         log.warning("no goodbye, the database is away")
     try:
         await asyncio.wait_for(tools.pool.close(), 2.0)
-    except (TimeoutError, asyncio.TimeoutError):
+    except TimeoutError:
         tools.pool.terminate()

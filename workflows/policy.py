@@ -68,3 +68,13 @@ def next_work(status: RunStatus, step: tuple[int, StepName] | None) -> tuple[Nex
     if name in (StepName.REVIEW, StepName.REFINE):
         return Next.ROUND, round_
     return (Next.DRAFT if name == StepName.DRAFT else Next.TRANSCRIBE), round_
+
+
+def details(now: Loaded) -> str:
+    """What Temporal Web shows as current details: codes and numbers, no text of a document."""
+    score = "-" if now.score is None else str(now.score)
+    reason = f", reason: {now.reason}" if now.reason else ""
+    return (
+        f"**{now.status}** round {now.current_round} of {now.max_rounds}, score {score}, "
+        f"next: {now.next}{reason}"
+    )

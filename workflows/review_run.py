@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
@@ -29,7 +28,7 @@ with workflow.unsafe.imports_passed_through():
         TakeOver,
         WorkInput,
     )
-    from workflows.starting import ROUND, SCORE, STATUS
+    from workflows.starting import search_updates
     from workflows.vocabulary import MODEL_QUEUE, WORKFLOW_NAME, Actor, Signal
 
 
@@ -88,10 +87,8 @@ class ReviewRun:
             summary=f"{now.next} {now.round}" if now.round else now.next,
             **policy.work_options(now),
         )
-        while not handle.done():
-            await workflow.wait_condition(lambda: handle.done() or self.pending(seen))
-            if handle.done():
-                break
+        handle.add_done_callback(lambda task: task.cancelled() or task.exception())  # heard
+        while not await self.ended_or_news(handle, seen):
             if self.take_overs:
                 if (await self.local("take_over", self.take_overs.popleft(), Moved)).moved:
                     handle.cancel()  # its worker is dead: no end to wait for
@@ -101,23 +98,19 @@ class ReviewRun:
             seen = self.news
             later = await self.load()
             if (later.status, later.epoch) != (now.status, now.epoch):
-                handle.cancel()
-                await self.ended(handle)
+                handle.cancel()  # waited for a while, then abandoned: the fence holds
+                await workflow.wait([handle], timeout=policy.STOP_WAIT.total_seconds())
                 return
-        handle.exception()
 
-    async def ended(self, handle: workflow.ActivityHandle[Any]) -> None:
-        """Waits a while for a cancelled activity, then abandons it: the fence holds."""
-        try:
-            await workflow.wait_condition(handle.done, timeout=policy.STOP_WAIT)
-            handle.exception()
-        except (asyncio.TimeoutError, asyncio.CancelledError):
-            return
+    async def ended_or_news(self, handle: workflow.ActivityHandle[Any], seen: int) -> bool:
+        """True when the activity ended, in whatever way."""
+        await workflow.wait_condition(lambda: handle.done() or self.pending(seen))
+        return handle.done()
 
     async def signalled(self, seen: int, patience: timedelta) -> bool:
         try:
             await workflow.wait_condition(lambda: self.pending(seen), timeout=patience)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return self.pending(seen)
         self.take_overs.clear()
         return True
@@ -136,23 +129,10 @@ class ReviewRun:
         shown = (now.status, now.current_round, now.score)
         if shown != self.shown:
             self.shown = shown
-            self.show(now)
+            workflow.set_current_details(policy.details(now))
+            if now.searchable:
+                workflow.upsert_search_attributes(search_updates(now))
         return now
-
-    def show(self, now: Loaded) -> None:
-        workflow.set_current_details(
-            f"**{now.status}** round {now.current_round} of {now.max_rounds}, "
-            f"score {'-' if now.score is None else now.score}, next: {now.next}"
-            + (f", reason: {now.reason}" if now.reason else "")
-        )
-        if now.searchable:
-            updates: list[SearchAttributeUpdate[Any]] = [
-                STATUS.value_set(now.status),
-                ROUND.value_set(now.current_round),
-            ]
-            if now.score is not None:
-                updates.append(SCORE.value_set(now.score))
-            workflow.upsert_search_attributes(updates)
 
     async def local(self, name: str, given: Any, result: type[Any]) -> Any:
         """A local activity, tried until the database answers."""

@@ -9,12 +9,13 @@ from typing import Any
 from temporalio.common import (
     SearchAttributeKey,
     SearchAttributePair,
+    SearchAttributeUpdate,
     TypedSearchAttributes,
     WorkflowIDConflictPolicy,
     WorkflowIDReusePolicy,
 )
 
-from workflows.contract import RunInput
+from workflows.contract import Loaded, RunInput
 from workflows.vocabulary import QUEUE, RunStatus, Signal, workflow_id
 
 STATUS = SearchAttributeKey.for_keyword("RedraftStatus")
@@ -76,3 +77,14 @@ def start_options(
         options["start_signal"] = Signal.RESUME
         options["start_signal_args"] = [{"seq": start.seq}]
     return options
+
+
+def search_updates(now: Loaded) -> list[SearchAttributeUpdate[Any]]:
+    """Attributes that change while a run goes on."""
+    updates: list[SearchAttributeUpdate[Any]] = [
+        STATUS.value_set(now.status),
+        ROUND.value_set(now.current_round),
+    ]
+    if now.score is not None:
+        updates.append(SCORE.value_set(now.score))
+    return updates

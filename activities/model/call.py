@@ -141,6 +141,7 @@ class ModelCall:
         now = asyncio.get_running_loop().time()
         self._deadline = self._deadline or now + settings.call_timeout
         self.requests += 1
+        self.http_status = self.provider_request_id = None
         self._limit = asyncio.timeout_at(min(self._deadline, now + settings.first_byte_timeout))
         async with (
             self._limit,

@@ -33,7 +33,7 @@ class Servers:
     def key(self, profile: Profile) -> str:
         """Raises KeyNotSetError."""
         key = self._variable(profile.key_env)
-        if not key or not key.isascii():
+        if not key or not key.isascii() or not key.isprintable():
             raise KeyNotSetError(profile.key_env)
         return key
 
@@ -47,8 +47,8 @@ class Servers:
             url = httpx2.URL(base)
         except httpx2.InvalidURL:
             raise BadAddressError from None
-        if url.scheme not in ("http", "https") or not url.host:
-            raise BadAddressError
+        if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+            raise BadAddressError  # a password in an address would stand in rows
         return url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
 
     def headers(self, key: str, url: httpx2.URL) -> dict[str, str]:

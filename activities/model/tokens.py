@@ -1,8 +1,8 @@
 """Token counts by a real tokenizer whose vocabulary ships in its wheel; no download, no network.
 
-Imported by the API too: nothing heavy happens before the first count (0.1 s, then 4 MB of text a
-second). Counts are those of o200k_base; other vocabularies differ by some percent, so whatever is
-counted here is an estimate and is marked as one.
+Imported by the API too: nothing heavy happens before the first count (0.1 s, then 5 MB of text a
+second). Long texts belong in a thread: counting lets the others run. Counts are those of
+o200k_base; other vocabularies differ by some percent: what is counted here is an estimate.
 """
 
 from __future__ import annotations

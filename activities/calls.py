@@ -1,0 +1,298 @@
+"""One model call from its row to its close.
+
+The stream is the only thing that may be cancelled; what follows it (items, call, part) is always
+stored, in one transaction that looks at the rows first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from dataclasses import dataclass
+
+from activities.failures import Failure, Verdict
+from activities.fence import finish_part, may_commit, open_parts, refusal
+from activities.items import ItemWriter, PartState, Place, keep_items
+from activities.model import tokens
+from activities.model.client import CallEnd, ModelCall, prompt_hash
+from activities.projection import CallClosing, CallOpening, close_call, open_call
+from activities.record import lock_document_of, lock_run
+from activities.step import PartEnd, PartEndCode, Step
+from deploy.database import Connection, new_id, transaction
+from workflows.kinds.kind import Item, Prompt
+from workflows.vocabulary import CallStatus, Reason, RunStatus, UsageSource
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Result:
+    """What one call brought, as the transaction stores it."""
+
+    end: CallEnd | None
+    pending: list[Item]
+    verdict: PartEnd | None
+    counters: tuple[int, int, int]
+    """calls, early_ends, barren after this call"""
+    closing: CallClosing
+
+    @property
+    def done(self) -> bool:
+        return self.verdict is not None and self.verdict.code == PartEndCode.DONE
+
+
+class PartCall:
+    """`open`, `stream`, `settle`, in this order, once each."""
+
+    def __init__(self, step: Step, part: PartState, prompt: Prompt) -> None:
+        self.step, self.part, self.prompt = step, part, prompt
+        self.id = new_id()
+        claimed = step.claimed
+        self.writer = ItemWriter(
+            pool=step.tools.pool,
+            watch=step.watch,
+            place=Place(
+                run_id=claimed.run.id,
+                step_id=claimed.step_id,
+                plan_id=claimed.plan_id,
+                part=part.plan.part,
+                call_id=self.id,
+            ),
+            kind=claimed.kind,
+            work=claimed.work,
+            part=part,
+        )
+        self.call: ModelCall = step.tools.model.start(
+            claimed.profile, prompt, on_item=self.writer.offer, on_text=lambda _: None
+        )
+
+    async def open(self) -> bool:
+        """Commits the row before the request; False when the fence refuses."""
+        claimed, profile = self.step.claimed, self.step.claimed.profile
+        opening = CallOpening(
+            call_id=self.id,
+            run_id=claimed.run.id,
+            step_id=claimed.step_id,
+            plan_id=claimed.plan_id,
+            step_name=claimed.name,
+            round=claimed.round,
+            part=self.part.plan.part,
+            profile=profile,
+            kind_version=claimed.kind.version,
+            prompt_hash=prompt_hash(profile, self.prompt),
+            prompt_tokens=await asyncio.to_thread(_prompt_tokens, self.prompt),
+            max_output_tokens=self.prompt.max_output_tokens,
+        )
+
+        async def work(connection: Connection) -> bool:
+            run = await lock_run(connection, claimed.run.id)
+            if run is None:
+                self.step.watch.gone()
+                return False
+            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
+                return False
+            if await refusal(connection, run.status, claimed.step_id) is not None:
+                return False
+            await open_call(connection, opening)
+            return True
+
+        if not await transaction(self.step.tools.pool, work, patience=float("inf")):
+            self.step.watch.stop(Reason.INTERRUPTED)
+            return False
+        self.part.calls += 1
+        return True
+
+    async def stream(self) -> CallEnd | None:
+        """The request; None when it was stopped."""
+        step = self.step
+        step.calls[self.id] = self.call
+        storing = asyncio.create_task(self.writer.run())
+        streaming: asyncio.Task[object] = asyncio.create_task(self.call.run())
+        step.watch.streams.add(streaming)
+        try:
+            if step.watch.stopping is not None or step.aborted:
+                streaming.cancel()
+            await asyncio.wait({streaming})
+            if streaming.cancelled():
+                return None
+            end = streaming.result()
+            assert isinstance(end, CallEnd), "a call that was not cancelled says how it ended"
+            return end
+        finally:
+            streaming.cancel()
+            step.watch.streams.discard(streaming)
+            step.calls.pop(self.id, None)
+            storing.cancel()
+
+    async def settle(self, end: CallEnd | None) -> PartEnd | None:
+        """Stores everything the call brought; None when the part goes on with another call."""
+        pending = await self.writer.take_pending()
+        result = _Result(
+            end=end,
+            pending=pending,
+            verdict=self._verdict(end, pending),
+            counters=self._counters(end),
+            closing=await asyncio.to_thread(self._closing, end),
+        )
+        if result.done:
+            items = {part.plan.part: list(part.kept) for part in self.step.claimed.parts}
+            items[self.part.plan.part] = [*self.part.kept, *pending]
+            await self.step.closer.prepare(items)
+        refused = await transaction(
+            self.step.tools.pool, lambda c: self._store(c, result), patience=float("inf")
+        )
+        self.part.calls, self.part.early_ends, self.part.barren = result.counters
+        if end is not None and end.failure is None:
+            self.part.reply_hashes.append(_normal(self.call.text))
+        if refused is None:
+            self.part.kept.extend(pending)
+            self.part.done = result.done
+            return result.verdict
+        self.step.watch.stop(refused)
+        return PartEnd(code=PartEndCode.STOPPED)
+
+    def _verdict(self, end: CallEnd | None, pending: list[Item]) -> PartEnd | None:
+        if end is None:
+            return PartEnd(code=PartEndCode.STOPPED)
+        if end.failure is not None:
+            return _failed(end.failure)
+        claimed, fresh = self.step.claimed, self.writer.kept
+        if end.cause is None:
+            expected = claimed.kind.expected(claimed.work, self.part.plan)
+            have = {item.key for item in (*self.part.kept, *pending)}
+            if expected is None or have.issuperset(expected):
+                return PartEnd(code=PartEndCode.DONE)
+        spinning = end.cause is None or (
+            end.cause != Reason.GARBLED and _normal(self.call.text) in self.part.reply_hashes
+        )
+        if spinning and not fresh:
+            facts = {"part": self.part.plan.part, "calls": self.part.calls}
+            return PartEnd(code=PartEndCode.FAILED, reason=Reason.SPINNING, params=facts)
+        return None
+
+    def _counters(self, end: CallEnd | None) -> tuple[int, int, int]:
+        part = self.part
+        if end is not None and end.failure is not None and end.failure.verdict == Verdict.RETRY:
+            return part.calls - 1, part.early_ends, part.barren  # nothing was made, nothing paid
+        if end is None or end.failure is not None:
+            return part.calls, part.early_ends, part.barren
+        barren = 0 if self.writer.kept else part.barren + 1
+        return part.calls, part.early_ends + (end.cause is not None), barren
+
+    def _closing(self, end: CallEnd | None) -> CallClosing:
+        call, claimed = self.call, self.step.claimed
+        status, cause, error = CallStatus.SUCCEEDED, None, None
+        if end is None:
+            status = CallStatus.CANCELLED
+            cause = self.step.watch.stopping or Reason.INTERRUPTED
+        elif end.failure is not None:
+            status, cause, error = CallStatus.FAILED, end.failure.cause, end.failure.message
+        elif end.cause is not None:
+            status, cause = CallStatus.FAILED, end.cause
+        usage, source = call.usage, UsageSource.REPORTED
+        if usage is None and (call.http_status == 200 or call.text):
+            usage = tokens.estimate_usage(self.prompt, call.text)
+            source = UsageSource.ESTIMATED
+        elif usage is None:
+            source = UsageSource.UNKNOWN
+        dropped = dict(self.writer.dropped)
+        return CallClosing(
+            call_id=self.id,
+            run_id=claimed.run.id,
+            status=status,
+            profile=claimed.profile,
+            end_cause=cause,
+            finish_reason=end.finish_reason if end else None,
+            usage=usage,
+            usage_source=source,
+            http_status=call.http_status,
+            provider_request_id=call.provider_request_id,
+            first_token_ms=call.first_token_ms,
+            error=error,
+            items_kept=self.writer.kept,
+            items_dropped=self.writer.dropped.total(),
+            text=call.text,
+            facts={"dropped": dropped} if dropped else {},
+        )
+
+    async def _store(self, connection: Connection, result: _Result) -> Reason | None:
+        """The transaction. Why the fence refused the result, if it did: the call is closed in any
+        case, since it was paid."""
+        claimed = self.step.claimed
+        if result.done and self.step.closer.writes_revision:
+            await lock_document_of(connection, claimed.run.id)
+        run = await lock_run(connection, claimed.run.id)
+        if run is None:
+            self.step.watch.gone()
+            return Reason.INTERRUPTED
+        if result.done and await self._committed_before(connection):
+            return None
+        refused = await refusal(connection, run.status, claimed.step_id)
+        if refused is None and result.pending:
+            await keep_items(connection, self.writer.place, result.pending)
+        await close_call(connection, result.closing)
+        if refused is not None:
+            return refused
+        await self._count(connection, result)
+        if not result.done:
+            return None
+        if not await may_commit(connection, run, claimed):
+            return Reason.INTERRUPTED
+        extras = dict(result.end.extras) if result.end else {}
+        await finish_part(connection, claimed.plan_id, self.part.plan.part, extras)
+        if await open_parts(connection, claimed.plan_id) == 0:
+            await self.step.closer.close(connection, run)
+        return None
+
+    async def _committed_before(self, connection: Connection) -> bool:
+        """The answer of the commit was lost and this is the second try."""
+        found: bool = await connection.fetchval(
+            """
+            SELECT p.done_at IS NOT NULL AND c.status = 'SUCCEEDED'
+            FROM step_parts p, model_calls c
+            WHERE p.plan_id = $1 AND p.part = $2 AND c.id = $3
+            """,
+            self.step.claimed.plan_id,
+            self.part.plan.part,
+            self.id,
+        )
+        return bool(found)
+
+    async def _count(self, connection: Connection, result: _Result) -> None:
+        """Counters of the part; anything received ends a row of provider failures."""
+        replied = result.end is not None and result.end.failure is None
+        await connection.execute(
+            """
+            UPDATE step_parts SET calls = $3, early_ends = $4, barren = $5,
+                reply_hashes = CASE WHEN $6::text IS NULL OR $6 = ANY (reply_hashes)
+                    THEN reply_hashes ELSE reply_hashes || $6 END
+            WHERE plan_id = $1 AND part = $2
+            """,
+            self.step.claimed.plan_id,
+            self.part.plan.part,
+            *result.counters,
+            _normal(self.call.text) if replied else None,
+        )
+        if self.call.text:
+            await connection.execute(
+                """
+                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
+                WHERE id = $1 AND (failures > 0 OR failing_since IS NOT NULL)
+                """,
+                self.step.claimed.run.id,
+            )
+
+
+def _prompt_tokens(prompt: Prompt) -> int:
+    return tokens.count(prompt.system) + tokens.count(prompt.user)
+
+
+def _failed(failure: Failure) -> PartEnd:
+    if failure.verdict == Verdict.RETRY:
+        return PartEnd(code=PartEndCode.RETRY, failure=failure)
+    facts = {"code": failure.code, "http_status": failure.http_status}
+    return PartEnd(code=PartEndCode.FAILED, reason=failure.cause, params=facts, failure=failure)
+
+
+def _normal(text: str) -> str:
+    """Hash of a reply regardless of white space, so that a repeated one is known again."""
+    return hashlib.sha256(re.sub(r"\s+", "", text).encode("utf-8", "replace")).hexdigest()[:32]
