@@ -23,6 +23,8 @@ from workflows.kinds.passages import sentence_around
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ings?|ed|es|e|s|ly|ions?|er)$")
+RAREST = 6.0
+"""What a word weighs that stands in one line, however long the meeting is."""
 FARTHEST = 12
 """Lines further away do not speak of the same thing."""
 NEAR, NEAR_CHINESE = 24, 10
@@ -61,11 +63,12 @@ def facts_of(sources: tuple[SourceText, ...]) -> Facts:
         for word in set(stems(line.text)):
             places[word].append(at)
     total = max(len(lines), 2)
+    scale = RAREST / math.log(1 + total)
     return Facts(
         lines=lines,
         numbers=tuple(tuple(read_numbers(text)) for text in plain),
         places=places,
-        rarity={word: math.log(1 + total / len(at)) for word, at in places.items()},
+        rarity={word: scale * math.log(1 + total / len(at)) for word, at in places.items()},
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.context import (
@@ -16,7 +17,7 @@ from workflows.kinds.facts.context import (
     line_score,
     unique_quote,
 )
-from workflows.kinds.kind import Finding, Material
+from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.vocabulary import Severity
 
 _CHINESE_DAYS = "一二三四五六日"
@@ -135,6 +136,16 @@ def verify_dates(material: Material, body: str) -> list[Finding]:
     return findings
 
 
+@lru_cache(maxsize=8)
+def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
+    """Each day that is said, with the index of its line."""
+    return tuple(
+        (at, day)
+        for at, line in enumerate(facts_of(sources).lines)
+        for day in read_days(line.spoken)
+    )
+
+
 def day_in_texts(material: Material, day: Day) -> bool:
     texts = [material.title]
     for value in material.attributes.values():
@@ -151,7 +162,7 @@ def _meeting_date(material: Material) -> date | None:
 
 
 def _reachable(
-    day: Day, meeting: date, said: list[tuple[int, Day]], text: str, *, header: bool
+    day: Day, meeting: date, said: Sequence[tuple[int, Day]], text: str, *, header: bool
 ) -> bool:
     """Whether the day follows from the meeting's date and what was said in it."""
     if day.weekday:
@@ -170,7 +181,7 @@ def _reachable(
 
 
 def _finding(
-    facts: Facts, body: str, day: Day, said: list[tuple[int, Day]], meeting: date | None
+    facts: Facts, body: str, day: Day, said: Sequence[tuple[int, Day]], meeting: date | None
 ) -> Finding | None:
     quote = unique_quote(body, day.start, day.end)
     written = body[day.start : day.end]
@@ -204,7 +215,7 @@ def _finding(
 
 
 def _match(
-    facts: Facts, body: str, day: Day, said: list[tuple[int, Day]]
+    facts: Facts, body: str, day: Day, said: Sequence[tuple[int, Day]]
 ) -> tuple[int, Day] | None:
     """The day of the same sort in the line that clearly speaks of the same thing."""
     same = [(at, other) for at, other in said if bool(other.weekday) == bool(day.weekday)]

@@ -84,6 +84,17 @@ OPENERS = frozenset(
 )
 """Words that are capitalised only because a sentence begins with them."""
 
+BEFORE_TO = frozenset(
+    _list(
+        """
+    talk speak listen reply return need want agree plan try aim move switch go come get continue
+    refer add due according subject prior thanks related similar look write send give report
+    respond relate change lead point turn stick proceed present explain apply belong attend limit
+    """
+    )
+)
+"""Words that stand before `to` without being somebody."""
+
 FINE_DOUBLED = frozenset(
     _list(
         """

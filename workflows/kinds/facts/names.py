@@ -148,7 +148,11 @@ def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named 
     labelled = labelled or _ITEM_OWNER.match(line[: found.end() + 3]) is not None
     if not unknown and not _other_letter(known, words) and not (labelled and _mixed(known, words)):
         return None
-    if opens and len(words) == 1 and not (acts or labelled):
+    if (
+        opens
+        and len(words) == 1
+        and (words[0].lower() in lexicon.BEFORE_TO or not (acts or labelled))
+    ):
         return None
     if all(word.isupper() for word in unknown) and unknown and not (acts or labelled):
         return None

@@ -14,6 +14,7 @@ from workflows.kinds.facts.context import (
     line_score,
     near_score,
     read_numbers,
+    stem,
     unique_quote,
 )
 from workflows.kinds.facts.dates import date_spans
@@ -141,6 +142,7 @@ class _Rated:
 def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match]) -> list[_Rated]:
     """For each value the best match. A unit that was left out in speech costs a little."""
     weights = context_weights(body, mention.start, mention.end)
+    weights |= {stem(noun): 1.0 for noun in mention.nouns}
     best: dict[float, _Rated] = {}
     for match in matches:
         share = 1.0 if match.mention.unit == mention.unit else 0.8
