@@ -31,6 +31,7 @@ class _Server(uvicorn.Server):
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stopping.set)
         super().handle_exit(sig, frame)
+        self._captured_signals.clear()  # a clean end is 0, not death by the signal
 
 
 def run(settings: Settings) -> int:

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import asyncpg
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from api import documents, openapi, runs, service, unbuilt
+from api import diff, documents, events, export, openapi, pages, runs, service, unbuilt
 from api.auth import Scope, needs
 from api.commands import ensure_default_profile
 from api.cursors import BadCursor
@@ -34,7 +33,16 @@ from workflows.vocabulary import ErrorCode
 
 log = logging.getLogger("redraft.api")
 
-_OTHERS = ("api.events", "api.export", "api.diff", "api.pages")
+_ROUTERS = (
+    service.router,
+    unbuilt.router,
+    documents.router,
+    diff.router,
+    export.router,
+    runs.router,
+    events.router,
+    pages.router,
+)
 
 
 def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -> FastAPI:
@@ -62,23 +70,10 @@ def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -
     app.add_exception_handler(RequestValidationError, on_misfit)
     app.add_exception_handler(BadCursor, _on_bad_cursor)
     app.openapi = lambda: openapi.build(app)  # type: ignore[method-assign]
-    for router in (service.router, unbuilt.router, documents.router, runs.router, *_others()):
+    for router in _ROUTERS:
         app.include_router(router)
     _add_documentation(app)
     return app
-
-
-def _others() -> list[APIRouter]:
-    found = []
-    for name in _OTHERS:
-        try:
-            router = getattr(importlib.import_module(name), "router", None)
-        except ImportError as error:
-            log.warning("routes left out", extra={"router": name, "error": str(error)})
-            continue
-        if router is not None:
-            found.append(router)
-    return found
 
 
 def _add_documentation(app: FastAPI) -> None:

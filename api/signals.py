@@ -146,6 +146,9 @@ class Signals:
             return self._failed(due, error)
         except AWAY as error:
             return self._failed(due, error)
+        except Exception as error:  # the move is committed: nothing here may fail the command
+            log.exception("signal failed", extra={"run_id": due.run_id})
+            return self._failed(due, error)
         metrics.count_signal("taken")
         return True
 

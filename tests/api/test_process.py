@@ -19,6 +19,12 @@ from tests.services import free_port
 UNREACHABLE = "postgresql://nobody@127.0.0.1:1/none"
 
 
+def environment() -> dict[str, str]:
+    """Of a child: none of our settings, and it may keep its bytecode (or it starts slowly)."""
+    dropped = ("REDRAFT_", "OPENAI_", "PYTHONDONTWRITEBYTECODE")
+    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+
+
 async def test_without_its_database_it_lives_and_says_unavailable() -> None:
     async with serving(settings_for(UNREACHABLE)) as served:
         assert (await served.get("/healthz")).status == 200
@@ -88,13 +94,12 @@ async def test_a_fault_of_ours_says_nothing_of_what_it_met(
 async def test_told_to_end_it_ends_within_three_seconds_though_a_stream_is_open(api: Api) -> None:
     run = await api.run()
     port = free_port()
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("REDRAFT_")}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "api",
         env={
-            **kept,
+            **environment(),
             "REDRAFT_DATABASE_URL": api.state.settings.database_url,
             "REDRAFT_API_PORT": str(port),
             "TEMPORAL_ADDRESS": "127.0.0.1:1",
@@ -112,7 +117,7 @@ async def test_told_to_end_it_ends_within_three_seconds_though_a_stream_is_open(
                 except httpx2.TransportError:
                     return False
 
-            await eventually(ready, seconds=30, what="the API")
+            await eventually(ready, seconds=60, what="the API")
             path = f"/api/runs/{run['id']}/events"
             async with client.stream("GET", path) as stream:
                 lines = stream.aiter_lines()
@@ -123,7 +128,7 @@ async def test_told_to_end_it_ends_within_three_seconds_though_a_stream_is_open(
                     pass
         out, _ = await asyncio.wait_for(process.communicate(), 10)
         assert time.monotonic() - began < 3
-        assert process.returncode in {0, -signal.SIGTERM}
+        assert process.returncode == 0
         assert out == b""
     finally:
         if process.returncode is None:
@@ -132,8 +137,7 @@ async def test_told_to_end_it_ends_within_three_seconds_though_a_stream_is_open(
 
 
 def test_an_open_door_is_refused_at_start() -> None:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("REDRAFT_")}
-    given = {**kept, "REDRAFT_DATABASE_URL": UNREACHABLE, "REDRAFT_API_HOST": "0.0.0.0"}
+    given = {**environment(), "REDRAFT_DATABASE_URL": UNREACHABLE, "REDRAFT_API_HOST": "0.0.0.0"}
     done = subprocess.run(
         [sys.executable, "-m", "api"], env=given, capture_output=True, check=False, timeout=60
     )
