@@ -92,14 +92,11 @@ class _Reader(threading.Thread):
             received = True
             if self.stopped.is_set():
                 return True
-            try:
-                data = json.loads(frame.data) if frame.data else {}
-            except json.JSONDecodeError:
-                continue
-            if not isinstance(data, dict):
-                continue
             if frame.event == "end":
                 return True
+            data = _facts(frame.data)
+            if data is None:
+                continue
             self._note(frame.event, data)
             self.frames.put(_Frame(frame.event, data))
         if not received:
@@ -116,6 +113,15 @@ class _Reader(threading.Thread):
         """An empty answer of a final run is its 204; of a living one a restart in between."""
         status = self._client.get(f"/api/runs/{self._run_id}")["status"]
         return status in ("CONFIRMED", "REJECTED", "CANCELLED")
+
+
+def _facts(data: str) -> dict[str, Any] | None:
+    """None for a frame that tells nothing, as the one with the time to wait before a reconnect."""
+    try:
+        found = json.loads(data)
+    except json.JSONDecodeError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 class LiveText:
