@@ -1,7 +1,7 @@
 """Servers that refuse part of a request are asked in a milder form, and it is remembered."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -37,12 +37,6 @@ PROFILE = Profile(
     rate_limits={},
 )
 WHOLE = Reply(items=[{"find": "a", "replace": "b", "resolves": []}])
-
-
-@pytest.fixture
-async def llm() -> AsyncIterator[FakeLLM]:
-    async with FakeLLM() as llm:
-        yield llm
 
 
 async def ask(client: ModelClient, profile: Profile) -> tuple[CallEnd, ModelCall]:
