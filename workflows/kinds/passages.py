@@ -32,7 +32,7 @@ def spans_of(body: str, text: str) -> list[Span]:
     exact = _all(body, text)
     if exact:
         return [(at, at + len(text)) for at in exact]
-    plain, places = _plain(body)
+    plain, places = _plain_body(body)
     wanted, _ = _plain(text.strip())
     wanted = wanted.strip()
     if not wanted:
@@ -66,7 +66,12 @@ def _all(body: str, text: str) -> list[int]:
     return [found.start() for found in re.finditer(f"(?={re.escape(text)})", body)]
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=4)
+def _plain_body(body: str) -> tuple[str, tuple[int, ...]]:
+    """Bodies are asked for again with each item; they are few and may be long."""
+    return _plain(body)
+
+
 def _plain(text: str) -> tuple[str, tuple[int, ...]]:
     """Normalised text and, for each of its characters, its place in the original."""
     characters: list[str] = []

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.chinese import chinese_numbers
@@ -41,13 +41,17 @@ class Facts:
     places: Mapping[str, Sequence[int]]
     rarity: Mapping[str, float]
 
-    @property
+    @cached_property
     def values(self) -> frozenset[float]:
         return frozenset(
             value for line in self.numbers for mention in line for value in mention.values
         )
 
-    @property
+    @cached_property
+    def speakers(self) -> frozenset[str]:
+        return frozenset(line.speaker for line in self.lines if line.speaker)
+
+    @cached_property
     def seconds(self) -> frozenset[float]:
         return frozenset(
             value for line in self.numbers for mention in line for value in mention.seconds
@@ -129,7 +133,9 @@ def line_score(facts: Facts, weights: Mapping[str, float], at: int) -> float:
         if not places:
             continue
         after = bisect.bisect_left(places, at)
-        distance = min(abs(place - at) for place in places[max(0, after - 1) : after + 1])
+        distance = places[after] - at if after < len(places) else FARTHEST + 1
+        if after and at - places[after - 1] < distance:
+            distance = at - places[after - 1]
         if distance <= FARTHEST:
             score += weight * facts.rarity[word] / (1 + 0.7 * distance)
     return score

@@ -36,6 +36,7 @@ _DAYS = re.compile(
     rf"\b(?P<day>{'|'.join(lexicon.WEEKDAYS)})s?\b|(?:下|上|这|本)?(?:个)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?![年月次期届])",
     re.IGNORECASE,
 )
+_ANY = re.compile(r"day|\d|月|周|星期|礼拜|" + "|".join(name[:3] for name in lexicon.MONTHS), re.I)
 _HEADER = re.compile(
     r"^[ \t]*[-*#]*[ \t]*\**(?:date|when|meeting date|日期|会议日期|会议时间|时间)\**\s*[:：]", re.I
 )
@@ -118,7 +119,7 @@ def _count(text: str) -> int:
 def verify_dates(material: Material, body: str) -> list[Finding]:
     """Days that are neither said, nor the meeting's, nor what a relative word may mean."""
     facts = facts_of(material.sources)
-    said = [(at, day) for at, line in enumerate(facts.lines) for day in read_days(line.spoken)]
+    said = _said_days(material.sources)
     meeting = _meeting_date(material)
     text = "\n".join(line.text for line in facts.lines)
     findings = []
@@ -142,6 +143,7 @@ def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
     return tuple(
         (at, day)
         for at, line in enumerate(facts_of(sources).lines)
+        if _ANY.search(line.spoken)
         for day in read_days(line.spoken)
     )
 

@@ -69,9 +69,8 @@ def _known_values(material: Material, facts: Facts) -> frozenset[float]:
     values = set(facts.values)
     for text in (material.title, *_texts(material.attributes.values())):
         values |= {value for mention in read_numbers(text) for value in mention.values}
-    speakers = {line.speaker for line in facts.lines if line.speaker}
     participants = material.attributes.get("participants") or []
-    return frozenset(values | {float(len(speakers)), float(len(participants))})
+    return frozenset(values | {float(len(facts.speakers)), float(len(participants))})
 
 
 def _texts(values: Iterable[object]) -> list[str]:
@@ -144,14 +143,17 @@ def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match])
     weights = context_weights(body, mention.start, mention.end)
     weights |= {stem(noun): 1.0 for noun in mention.nouns}
     best: dict[float, _Rated] = {}
+    lines: dict[int, float] = {}
     for match in matches:
         share = 1.0 if match.mention.unit == mention.unit else 0.8
         value = _likeliest(mention, match.mention)
         if (value == int(value)) != (max(mention.values) == int(max(mention.values))):
             share *= 0.75
+        if match.line not in lines:
+            lines[match.line] = line_score(facts, weights, match.line)
         rated = _Rated(
             match=match,
-            line=share * line_score(facts, weights, match.line),
+            line=share * lines[match.line],
             near=share * near_score(facts, weights, match.line, match.mention),
         )
         if value not in best or best[value].score < rated.score:
