@@ -69,10 +69,10 @@ class Api:
         return Answered(status=response.status_code, json=found, headers=response.headers)
 
     async def get(self, path: str, **headers: str) -> Answered:
-        return await self.call("GET", path, **headers)
+        return await self.call("GET", path, None, raw=None, **headers)
 
     async def post(self, path: str, body: Any = None, **headers: str) -> Answered:
-        return await self.call("POST", path, {} if body is None else body, **headers)
+        return await self.call("POST", path, {} if body is None else body, raw=None, **headers)
 
     async def run(self, **fields: Any) -> dict[str, Any]:
         """A RUNNING run of a new document."""

@@ -11,8 +11,8 @@ from tests import read_rows as rows
 from tests.api.harness import Api
 from workflows.vocabulary import RunStatus
 
-OF_A_DOCUMENT = ("documents", "sources", "revisions", "comments", "blobs", "runs", "step_plans")
-OF_A_DOCUMENT += ("step_parts", "steps", "model_calls", "issues", "run_events")
+OF_A_DOCUMENT = ["documents", "sources", "revisions", "comments", "blobs", "runs", "step_plans"]
+OF_A_DOCUMENT += ["step_parts", "steps", "model_calls", "issues", "run_events"]
 
 
 async def left(api: Api) -> dict[str, int]:

@@ -69,7 +69,7 @@ RAW: list[tuple[str, bytes, int, str]] = [
 
 async def nothing_stored(api: Api) -> bool:
     runs, documents = await api.get("/api/runs"), await api.get("/api/documents")
-    return runs.json["items"] == [] == documents.json["items"]
+    return not runs.json["items"] and not documents.json["items"]
 
 
 @pytest.mark.parametrize(

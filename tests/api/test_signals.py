@@ -131,6 +131,7 @@ async def test_a_server_that_says_nothing_is_waited_for_a_second_once(
     postgres: PostgresServer,
 ) -> None:
     """Something that accepts and never answers: a frozen server, a wrong port."""
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
@@ -149,4 +150,3 @@ async def test_a_server_that_says_nothing_is_waited_for_a_second_once(
         assert (await served.post(f"/api/runs/{run['id']}/interrupt")).status == 202
         assert time.monotonic() - began < first
     await postgres.drop(url)
-
