@@ -30,6 +30,25 @@ _STREAM: dict[int | str, dict[str, Any]] = {
     200: {"model": wire.Page[wire.Event], "content": {"text/event-stream": {}}},
     204: {"description": "the run is final and nothing is left to send"},
 }
+_LAST_ID = {
+    "name": "Last-Event-ID",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "the last `id:` a client has; the stream begins behind it",
+}
+_AFTER = {
+    "name": "after",
+    "in": "query",
+    "schema": {"type": "integer", "minimum": 0},
+    "description": "seq of an event; the larger of this and Last-Event-ID wins",
+}
+_RUNS = {
+    "name": "runs",
+    "in": "query",
+    "required": True,
+    "schema": {"type": "string"},
+    "description": "up to 100 runs by comma, each as id or id:seq",
+}
 
 
 def feed_of(request: Request) -> Feed:
@@ -41,7 +60,12 @@ def feed_of(request: Request) -> Feed:
     return feed
 
 
-@router.get("/api/runs/{run_id}/events", responses=_STREAM, response_model=None)
+@router.get(
+    "/api/runs/{run_id}/events",
+    responses=_STREAM,
+    response_model=None,
+    openapi_extra={"parameters": [_AFTER, _LAST_ID]},
+)
 async def run_events(run_id: str, request: Request, page: Page, principal: Reading) -> Response:
     """Events of one run. With `Accept: application/json` a page of them, else a stream."""
     run_id = run_id.lower()
@@ -60,7 +84,12 @@ async def run_events(run_id: str, request: Request, page: Page, principal: Readi
     return _answer(request, subscriber, heads)
 
 
-@router.get("/api/events", responses=_STREAM, response_model=None)
+@router.get(
+    "/api/events",
+    responses=_STREAM,
+    response_model=None,
+    openapi_extra={"parameters": [_RUNS, _LAST_ID]},
+)
 async def many_events(request: Request, principal: Reading) -> Response:
     """One stream for up to 100 runs, each named as `id` or `id:seq` (behind that event).
 

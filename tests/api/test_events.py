@@ -292,3 +292,16 @@ async def test_streams_end_at_once_when_the_process_is_told_to_stop(
 def test_positions_of_many_runs_survive_their_writing() -> None:
     positions = {new_id(): 0, new_id(): 12_345_678_901}
     assert decode_positions(encode_positions(positions)) == positions
+
+
+async def test_streams_go_on_after_the_database_dropped_every_connection(served: Served) -> None:
+    run_id = await rows.add_run(served.pool)
+    await rows.add_events(served.pool, run_id)
+    async with served.stream(f"/api/runs/{run_id}/events") as response:
+        assert (await next_frame(response)).id == "1"
+        await served.pool.fetch(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        await rows.add_events(served.pool, run_id, 2)
+        assert [(await next_frame(response)).id for _ in range(2)] == ["2", "3"]
