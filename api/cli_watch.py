@@ -82,6 +82,10 @@ class _Reader(threading.Thread):
                 if time.monotonic() - away_since > self._patience:
                     self.frames.put(_Frame(_LOST, {"error": error}))
                     return
+            except RuntimeError:
+                if self.stopped.is_set():  # the client was closed under it
+                    return
+                raise
             self.stopped.wait(pause)
             pause = min(pause * 1.6, 2.0)
 

@@ -66,7 +66,11 @@ def test_json_prints_events_and_then_the_run(
     api.on("GET", RUN, Reply(body=stopped))
     event = make_event(2, "run_interrupted")
     api.streams = [
-        ['event: partial\ndata: {"call_id": "c", "offset": 0, "text": "x"}\n\n' + frame(event)]
+        [
+            "retry: 2000\n\n: alive\n\n",
+            'event: partial\ndata: {"call_id": "c", "offset": 0, "text": "x"}\n\n',
+            frame(event),
+        ]
     ]
     assert watched(api, "--json") == 0
     first, last = (json.loads(line) for line in capsys.readouterr().out.splitlines())
