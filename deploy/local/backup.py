@@ -76,7 +76,8 @@ async def _dump_alone(data: DataDirectory, dump: Path) -> None:
 @contextlib.asynccontextmanager
 async def _postgres_alone(data: DataDirectory) -> AsyncIterator[Postgres]:
     table, chosen = ProcessTable(), ports.Ports()
-    server = await postgres.prepare(data, chosen.next_free(ports.POSTGRES), table)
+    server = postgres.find(data, chosen.next_free(ports.POSTGRES))
+    await postgres.make_cluster(server, table)
     child = Child(server.part(), table, print)
     watch = asyncio.create_task(child.watch())
     try:

@@ -89,12 +89,12 @@ class Postgres:
 
         try:
             connection = await self.connect("postgres")
-        except asyncpg.TooManyConnectionsError:
-            return  # alive; starting it again would only lose work
-        try:
-            await connection.fetchval("SELECT 1")
-        finally:
-            await connection.close(timeout=2.0)
+            try:
+                await connection.fetchval("SELECT 1")
+            finally:
+                await connection.close(timeout=2.0)
+        except asyncpg.PostgresError:
+            return  # it answered, if only with a no; starting it again would lose work
 
     async def connect(self, database: str) -> asyncpg.Connection[asyncpg.Record]:
         import asyncpg  # while the server starts, which takes as long
@@ -128,23 +128,21 @@ class Postgres:
             prepare=prepare,
             # Crash recovery of a big log takes as long as it takes.
             start_patience=1800.0,
-            patience=60.0,
             stop_signals=((signal.SIGINT, 4.0), (signal.SIGQUIT, 1.0)),
         )
 
 
-async def prepare(data: DataDirectory, port: int, table: ProcessTable) -> Postgres:
-    """Finds account and binaries and makes the cluster on first use. Raises Refused, PartFailed."""
+def find(data: DataDirectory, port: int) -> Postgres:
+    """Chooses account and binaries. Raises Refused."""
     account = for_postgres(data.cluster)
     programs = binaries.for_account(account, data.root / "postgres")
-    postgres = Postgres(data=data, port=port, account=account, programs=programs)
-    if not data.cluster.exists():
-        await _make_cluster(postgres, table)
-    return postgres
+    return Postgres(data=data, port=port, account=account, programs=programs)
 
 
-async def _make_cluster(postgres: Postgres, table: ProcessTable) -> None:
-    """Into a folder beside it, renamed when whole: a kill in between leaves nothing half-made."""
+async def make_cluster(postgres: Postgres, table: ProcessTable) -> None:
+    """On first use; in a folder beside it, renamed when whole: a kill leaves nothing half-made."""
+    if postgres.data.cluster.exists():
+        return
     fresh = postgres.data.cluster.with_name("data.new")
     password = postgres.data.cluster.with_name("password.new")
     shutil.rmtree(fresh, ignore_errors=True)

@@ -92,11 +92,7 @@ class Wiring:
 
     def python(self, module: str, log: str, *words: str, **extra: str) -> Command:
         """One of our own modules. Only migrations get the owner's address of the database."""
-        inherited = {
-            key: value
-            for key, value in self.options.environment.items()
-            if key not in ("REDRAFT_DATABASE_OWNER_URL", "REDRAFT_WORKER_HEALTH_PORT")
-        }
+        inherited = {k: v for k, v in self.options.environment.items() if not self._foreign(k)}
         return Command(
             argv=(sys.executable, "-P", "-m", module, *words),
             environment={
@@ -109,6 +105,14 @@ class Wiring:
             directory=ROOT,
             log=self.data.logs / f"{log}.log",
         )
+
+    def _foreign(self, variable: str) -> bool:
+        """Of the caller, but about services that this stack has of its own, or not for children."""
+        if variable in ("REDRAFT_DATABASE_OWNER_URL", "REDRAFT_WORKER_HEALTH_PORT"):
+            return True
+        if variable == "REDRAFT_DATABASE_DIRECT_URL":
+            return self.postgres is not None
+        return variable.startswith("TEMPORAL_") and self.temporal is not None
 
     def migrate(self) -> Command:
         return self.python(

@@ -41,7 +41,7 @@ class Stack:
         check_versions(self.data)
         self.data.environment_file.unlink(missing_ok=True)
         await leftovers.end_children(self.data)
-        self.wiring = await self._wire()
+        self.wiring = self._wire()
         write_versions(self.data)
         await self._together(self._database(), self._temporal(), self._model())
         parts = self.wiring.workers() + ([self.wiring.api()] if self.options.api else [])
@@ -101,18 +101,15 @@ class Stack:
                         "restarts": child.restarts,
                     }
                     for child, _ in self._children
-                    if child.running
+                    if child.running and child.answering
                 ],
             },
         )
 
-    async def _wire(self) -> services.Wiring:
+    def _wire(self) -> services.Wiring:
         database = None
         if not self.options.database_url:
-            port = self._ports.next_free(ports.POSTGRES)
-            if not self.data.cluster.exists():
-                self._say("Making the database …")
-            database = await postgres.prepare(self.data, port, self._table)
+            database = postgres.find(self.data, self._ports.next_free(ports.POSTGRES))
         engine = None
         if not self.options.temporal_address:
             aside = temporal.move_other_version_aside(self.data)
@@ -134,6 +131,9 @@ class Stack:
     async def _database(self) -> None:
         database = self.wiring.postgres
         if database is not None:
+            if not self.data.cluster.exists():
+                self._say("Making the database …")
+            await postgres.make_cluster(database, self._table)
             await self._up(database.part())
             await postgres.prepare_database(database)
         await self._migrate()
@@ -169,11 +169,16 @@ class Stack:
         self._children.append((child, task))
         ready = asyncio.create_task(child.ready.wait())
         try:
-            await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
+            while not ready.done():
+                done, _ = await asyncio.wait(
+                    {ready, task}, timeout=15.0, return_when=asyncio.FIRST_COMPLETED
+                )
+                if task in done:
+                    task.result()
+                if not done:
+                    self._say(f"{part.name} is still starting (log: {part.command().log}) …")
         finally:
             ready.cancel()
-        if task.done():
-            task.result()
 
     async def _together(self, *work: Coroutine[Any, Any, None]) -> None:
         """All of them; the first failure ends the wait and is what is raised."""

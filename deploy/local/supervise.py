@@ -44,7 +44,7 @@ class Part:
     check: Callable[[], Awaitable[None]]
     prepare: Callable[[], Awaitable[None]] = _nothing
     reaped: Callable[[int, float], Awaitable[None]] = _nobody
-    patience: float = 30.0
+    patience: float = 60.0
     start_patience: float = 120.0
     delays: tuple[float, ...] = (0.1, 0.5, 1.0, 2.0, 4.0)
     stop_signals: tuple[tuple[int, float], ...] = ((signal.SIGTERM, 5.0),)

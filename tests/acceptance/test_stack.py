@@ -26,7 +26,7 @@ from deploy.database import new_id
 from deploy.local.data import FORMAT, DataDirectory
 from deploy.local.options import ROOT
 
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
 _OURS = ("REDRAFT_", "TEMPORAL_", "OPENAI_", "XDG_")
 
@@ -43,7 +43,7 @@ def redraft(*words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         env=environment(),
-        timeout=60,
+        timeout=150,
     )
 
 
@@ -74,7 +74,9 @@ class Stack:
         return self.output.read_text(errors="replace")
 
     def wait_ready(self) -> Stack:
-        until(lambda: "is ready" in self.said or self.process.poll() is not None, 60, "never ready")
+        until(
+            lambda: "is ready" in self.said or self.process.poll() is not None, 150, "never ready"
+        )
         assert self.process.poll() is None, self.said
         return self
 
@@ -187,7 +189,7 @@ async def test_killed_worker_is_started_again_and_said_goodbye_for(up: Stack) ->
     connection = await asyncpg.connect(joined(up.data)["REDRAFT_DATABASE_URL"])
     try:
         os.kill(worker, signal.SIGKILL)
-        until(lambda: up.children().get("Worker", {}).get("restarts") == 1, 20, "not repaired")
+        until(lambda: up.children().get("Worker", {}).get("restarts") == 1, 60, "not repaired")
         assert up.children()["Worker"]["pid"] != worker
         gone = await connection.fetchval(
             "SELECT goodbye_at IS NOT NULL FROM workers WHERE pid = $1", worker
