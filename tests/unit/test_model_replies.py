@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from activities.model.replies import ReplyEnd, ReplyParser
@@ -61,6 +61,7 @@ def test_each_item_is_handed_on_with_its_closing_brace() -> None:
     assert parser.end() == ReplyEnd(complete=True, fault=None, extras={"score": 80})
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_any_cut_of_the_text_gives_the_same_reply(data: st.DataObject) -> None:
     quote = data.draw(st.text(max_size=30).filter(lambda text: "\x00" not in text))
@@ -78,6 +79,7 @@ def test_any_cut_of_the_text_gives_the_same_reply(data: st.DataObject) -> None:
     assert end == ReplyEnd(complete=True, fault=None, extras={"score": 5})
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 400))
 def test_no_shortened_reply_is_complete(length: int) -> None:
     text = reply(ISSUE, ISSUE, score=80)
