@@ -1,7 +1,8 @@
 """Compares a value of the document with those of the source, by the words that stand near them."""
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deploy.offline_model.amounts_en import ORDINALS
@@ -32,6 +33,8 @@ BARE = 0.7
 """Weight of a number said without its unit."""
 UNIQUE = {"sum": 0.5}
 """Kinds so particular that less context will do."""
+MOST = 300
+"""Values of one kind that a document is held against itself for."""
 ENOUGH = 1.0
 """Score that a place in the source needs to speak about the same thing."""
 CLEAR = 1.25
@@ -88,6 +91,17 @@ def _same(one: Said, other: Said) -> bool:
     return bool(one.value.scaled & other.value.scaled)
 
 
+@functools.lru_cache(maxsize=4)
+def _all_values(document: str) -> Mapping[str, Sequence[Value]]:
+    """The values of a whole document by kind; asked for once for each of them."""
+    by_kind: dict[str, list[Value]] = {}
+    for value in values(document):
+        kind = by_kind.setdefault(value.kind, [])
+        if len(kind) < MOST:
+            kind.append(value)
+    return by_kind
+
+
 def _told(
     text: str, sentence: tuple[int, int], value: Value
 ) -> tuple[frozenset[float], frozenset[float]]:
@@ -96,8 +110,8 @@ def _told(
     A value that stands beside this one is not what should stand in its place.
     """
     beside, elsewhere = set[float](), set[float]()
-    for other in values(text):
-        if other.kind == value.kind and other.start != value.start:
+    for other in _all_values(text).get(value.kind, ()):
+        if other.start != value.start:
             inside = sentence[0] <= other.start < sentence[1]
             (beside if inside else elsewhere).update(other.scaled)
     return frozenset(beside) - value.scaled, frozenset(elsewhere) - value.scaled

@@ -42,41 +42,53 @@ class Finding:
         return SEVERITY[self.category]
 
 
-def unique_span(
-    document: str, start: int, end: int, *, whole_words: bool = True
-) -> tuple[int, int]:
-    """Widen a span until its text occurs exactly once, on its line first; then anywhere."""
+WIDEST = 600
+"""Characters beyond which a span is not widened: nobody could tell what an edit is about."""
+
+
+def unique_span(document: str, start: int, end: int) -> tuple[int, int] | None:
+    """Widen a span by words until its text occurs exactly once: on its line, then anywhere.
+
+    None where the text repeats itself so much that a short span cannot be unique.
+    """
     floor = document.rfind("\n", 0, start) + 1
     ceiling = document.find("\n", end)
     ceiling = len(document) if ceiling < 0 else ceiling
     low, high = start, end
-    while document.count(document[low:high]) > 1:
+    while _again(document, low, high):
+        if high - low > WIDEST + end - start or (low == 0 and high == len(document)):
+            return None
         if low <= floor and high >= ceiling:
             floor, ceiling = 0, len(document)
-            if low <= 0 and high >= ceiling:
-                break
-        low = _back(document, low, floor, whole_words=whole_words)
-        if document.count(document[low:high]) > 1:
-            high = _on(document, high, ceiling, whole_words=whole_words)
+        low = _back(document, low, floor)
+        if _again(document, low, high):
+            high = _on(document, high, ceiling)
     return low, high
 
 
-def _back(text: str, at: int, floor: int, *, whole_words: bool) -> int:
+def _again(document: str, low: int, high: int) -> bool:
+    """Whether this text stands at another place too, or is no text."""
+    text = document[low:high]
+    first = document.find(text)
+    return not text or first != low or document.find(text, first + 1) >= 0
+
+
+def _back(text: str, at: int, floor: int) -> int:
     """One word to the left."""
     if at <= floor:
         return floor
     at -= 1
-    while whole_words and at > floor and _inside_word(text, at):
+    while at > floor and _inside_word(text, at):
         at -= 1
     return at
 
 
-def _on(text: str, at: int, ceiling: int, *, whole_words: bool) -> int:
+def _on(text: str, at: int, ceiling: int) -> int:
     """One word to the right."""
     if at >= ceiling:
         return ceiling
     at += 1
-    while whole_words and at < ceiling and _inside_word(text, at):
+    while at < ceiling and _inside_word(text, at):
         at += 1
     return at
 

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 
 from deploy.offline_model.findings import Category, Finding
 from deploy.offline_model.sources import Source
@@ -36,6 +38,8 @@ LITTLE = 0.22
 """Part of them that the one whom the document names may have used at most."""
 ALONE = 0.55
 """How much of that a third speaker may have used."""
+STATEMENTS = 100
+"""Statements looked into: each is held against all of the source."""
 WINDOW = 4
 """Lines over which one speaker's statement may stretch, others in between."""
 
@@ -87,10 +91,9 @@ def wrong_speakers(
         rf"^(?:[-*+]\s+)?(?P<the>[Tt]he )?(?P<who>{'|'.join(map(re.escape, speakers))})\s+"
         rf"(?:[a-z]+ly\s+|also\s+)?(?:{_SAID})\b(?P<what>.*)"
     )
-    for start, end in spans:
-        match = pattern.match(document[start:end])
-        if match is None:
-            continue
+    matches = ((start, pattern.match(document[start:end])) for start, end in spans)
+    for start, match in islice(filter(itemgetter(1), matches), STATEMENTS):
+        assert match is not None
         said = {word.stem for word in words(match["what"])} - labels
         teller = _teller(source, said, match["who"]) if len(said) > SHARED else None
         if teller is None:

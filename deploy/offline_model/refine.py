@@ -38,11 +38,15 @@ def refine(prompt: Prompt) -> Mapping[str, Any]:
         place = None if issue.id in resolved else _place(document, issue, known)
         if place is None:
             continue
-        edit = _Edit(place=place, span=unique_span(document, *place[:2]), resolves=[issue.id])
         same = next((other for other in edits if other.place == place), None)
         if same:
             same.resolves.append(issue.id)
-        elif not any(_overlap(edit.span, span) for span in (*locked, *(e.span for e in edits))):
+            continue
+        span = unique_span(document, *place[:2])
+        if span is None:
+            continue
+        edit = _Edit(place=place, span=span, resolves=[issue.id])
+        if not any(_overlap(edit.span, span) for span in (*locked, *(e.span for e in edits))):
             edits.append(edit)
     return {"items": [edit.item(document) for edit in edits]}
 

@@ -3,8 +3,10 @@
 Precision first: where the source does not clearly say something else, there is no finding.
 """
 
+import heapq
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from deploy.offline_model.findings import Category, Finding, unique_span
@@ -20,6 +22,8 @@ from deploy.offline_model.words import is_chinese, sentences
 PER_CALL = 3
 """Findings reported in one call, so that a run shows issues falling over its rounds."""
 PENALTY = {"blocker": 25, "major": 10, "minor": 2}
+MOST = 200
+"""Findings looked at together; a text of nothing but mistakes must not take for ever."""
 _RANK = {"blocker": 0, "major": 1, "minor": 2}
 
 
@@ -28,10 +32,9 @@ def review(prompt: Prompt) -> Mapping[str, Any]:
     document = prompt.document
     found = findings(prompt)
     kept = {str(item.get("quote")) for item in prompt.already}
-    items = [item(document, one) for one in found]
-    items = [one for one in items if one["quote"] not in kept]
+    fresh = (one for one in (item(document, each) for each in found) if one["quote"] not in kept)
     score = max(0, 100 - sum(PENALTY[one.severity] for one in found))
-    return {"items": items[: max(0, PER_CALL - len(kept))], "score": score}
+    return {"items": list(islice(fresh, max(0, PER_CALL - len(kept)))), "score": score}
 
 
 def findings(prompt: Prompt) -> Sequence[Finding]:
@@ -48,7 +51,7 @@ def findings(prompt: Prompt) -> Sequence[Finding]:
     found += contradictions(document, spans)
     found += doubled_words(document)
     found += placeholders(document)
-    found.sort(key=lambda one: (_RANK[one.severity], -one.score, one.start))
+    found = heapq.nsmallest(MOST, found, key=_order)
     taken = locked_spans(prompt)
     chosen: list[Finding] = []
     for one in found:
@@ -56,6 +59,10 @@ def findings(prompt: Prompt) -> Sequence[Finding]:
             chosen.append(one)
             taken.append((one.start, one.end))
     return chosen
+
+
+def _order(finding: Finding) -> tuple[int, float, int]:
+    return _RANK[finding.severity], -finding.score, finding.start
 
 
 def locked_spans(prompt: Prompt) -> list[tuple[int, int]]:
@@ -93,7 +100,7 @@ def quoted(document: str, finding: Finding) -> tuple[int, int]:
     elif not document[low].isascii():
         # One or two characters are hard to find again for a person: take the title along.
         high = min(high + 2, _line_end(document, high))
-    return unique_span(document, low, high)
+    return unique_span(document, low, high) or (low, high)
 
 
 def _line_end(document: str, at: int) -> int:

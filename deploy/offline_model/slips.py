@@ -9,6 +9,8 @@ from deploy.offline_model.measures import Value
 from deploy.offline_model.quantities import values
 from deploy.offline_model.words import words
 
+MOST = 300
+"""Values compared with each other."""
 ENOUGH = 3
 """Words that two sentences must share to speak of one thing."""
 ALIKE = 0.7
@@ -67,7 +69,7 @@ def contradictions(document: str, spans: Sequence[tuple[int, int]]) -> Iterable[
         (span, value, _around(document, span, value))
         for span in spans
         for value in _values_of(document, span)
-    ]
+    ][:MOST]
     for at, (span, value, stems) in enumerate(told):
         for place, earlier, others in told[:at]:
             if place == span or not _opposed(value, earlier) or len(stems & others) < ENOUGH:

@@ -15,6 +15,8 @@ from deploy.offline_model.words import STOP, Word, words
 REACH = 40
 """How many content words away a shared word still counts as near."""
 
+WIDE = 400
+"""Characters of a sentence looked at on each side of a mention."""
 EARLIER = 0.3
 """Weight of the words before the sentence, and how many characters of them are looked at."""
 BACK = 120
@@ -124,8 +126,9 @@ def context(text: str, sentence: tuple[int, int], start: int, end: int) -> Conte
 
     What stands before the sentence in its paragraph counts a little: "That is about 17 pounds".
     """
-    offset = sentence[0]
-    found = words(text[sentence[0] : sentence[1]])
+    # A "sentence" of a hundred thousand characters is none; far words weigh nothing anyway.
+    offset = max(sentence[0], start - WIDE)
+    found = words(text[offset : min(sentence[1], end + WIDE)])
     inside = bisect.bisect_left([word.start for word in found], start - offset)
     paragraph = text.rfind("\n", 0, sentence[0]) + 1
     earlier = words(text[max(paragraph, sentence[0] - BACK) : sentence[0]])

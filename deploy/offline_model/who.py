@@ -6,7 +6,7 @@ A name the source knows is never touched here, wherever it stands.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deploy.offline_model.findings import Category, Finding
@@ -26,12 +26,13 @@ _INTRODUCED = re.compile(
 
 @dataclass(kw_only=True)
 class Known:
-    """The names of the source."""
+    """The names of the source; `spellings` has each with its first line."""
 
     source: Source
     text: str
     words: frozenset[str]
     names: Sequence[tuple[Name, Place]]
+    spellings: Mapping[str, int]
     introduced: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @classmethod
@@ -44,11 +45,15 @@ class Known:
             for order, line in enumerate(source.lines)
             for name in names(line.text)
         ]
+        labels = [(part, line.number) for line in source.lines for part in line.speaker.split()]
+        written = [(name.text, place.line.number) for name, place in found if name.sort != "first"]
         known = cls(
             source=source,
             text=text.lower(),
             words=frozenset(stem(word) for word in re.findall(r"[A-Za-z]+", text)),
             names=[pair for pair in found if pair[0].sort != "first"],
+            # Turned round so that of several lines the first one stays.
+            spellings=dict(reversed([*written, *labels])),
         )
         for line in source.lines:
             match = _INTRODUCED.search(line.text)
@@ -100,7 +105,7 @@ def _english(known: Known, document: str, span: tuple[int, int], name: Name) -> 
     return (
         _by_role(known, text, name)
         or _by_label(known, text, name)
-        or _by_spelling(known, document, span, name)
+        or _by_spelling(known, name)
         or _by_wording(known, document, span, name)
     )
 
@@ -131,19 +136,22 @@ def _by_label(known: Known, text: str, name: Name) -> Found:
     return None
 
 
-def _by_spelling(known: Known, document: str, span: tuple[int, int], name: Name) -> Found:
+def _by_spelling(known: Known, name: Name) -> Found:
     """The one name of the source that is spelled almost the same."""
-    best: dict[str, tuple[float, int]] = {}
-    labels = [(part, line.number) for line in known.source.lines for part in line.speaker.split()]
-    said = [(other.text, place.line.number) for other, place in known.names]
-    for spelled, number in (*said, *labels):
-        ratio = difflib.SequenceMatcher(None, name.text.lower(), spelled.lower()).ratio()
-        if ratio >= SIMILAR and spelled[:1].lower() == name.text[:1].lower():
-            best.setdefault(spelled, (ratio, number))
+    best = {
+        spelled: (ratio, number)
+        for spelled, number in known.spellings.items()
+        if spelled[:1].lower() == name.text[:1].lower()
+        and (ratio := _likeness(name.text, spelled)) >= SIMILAR
+    }
     if len(best) != 1:
         return None
     spelled, (ratio, number) = next(iter(best.items()))
     return spelled, number, 2 * ratio
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one.lower(), other.lower()).ratio()
 
 
 def _by_wording(known: Known, document: str, span: tuple[int, int], name: Name) -> Found:

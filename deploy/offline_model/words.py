@@ -47,9 +47,10 @@ class Word:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether at least a fifth of the letters are Han characters."""
-    letters = sum(char.isalpha() for char in text)
-    return letters > 0 and len(_HAN.findall(text)) * 5 >= letters
+    """Whether at least a fifth of the letters at its beginning are Han characters."""
+    head = text[:2000]
+    letters = len(re.findall(r"[^\W\d_]", head))
+    return letters > 0 and len(_HAN.findall(head)) * 5 >= letters
 
 
 def stem(word: str) -> str:
