@@ -148,6 +148,13 @@ def json_body(model: type[Model]) -> Any:
     return Depends(read)
 
 
+def filters(*names: str) -> dict[str, Any]:
+    """`openapi_extra` of a list whose filters `api.filters` parses."""
+    text = {"type": "string"}
+    found = [{"name": name, "in": "query", "required": False, "schema": text} for name in names]
+    return {"parameters": found}
+
+
 def accepts(model: type[BaseModel], *, form: Callable[[], dict[str, Any]] | None = None) -> Any:
     """`openapi_extra` of a route that reads this model with `json_body`."""
     MODELS[model.__name__] = model

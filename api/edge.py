@@ -7,6 +7,7 @@ last net: what fails inside leaves as a problem without its message. Plain ASGI,
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 import time
@@ -29,6 +30,7 @@ from workflows.vocabulary import ErrorCode
 
 log = logging.getLogger("redraft.api")
 
+DRAIN_BYTES, DRAIN_SECONDS = 100_000_000, 10.0
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -90,7 +92,7 @@ class _Exchange:
         given = self.headers.get("x-request-id", "")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else new_id()
         scope["redraft.request_id"] = self.request_id
-        self.limit, self.received = _limit(self.headers), 0
+        self.limit, self.received, self.complete = _limit(self.headers), 0, False
         self.status, self.began, self.streams = 0, time.perf_counter(), False
 
     def check_length(self) -> None:
@@ -101,11 +103,25 @@ class _Exchange:
     async def receive(self) -> Message:
         if self.streams:
             return await self._receive_or_stop()
-        message = await self._receive()
+        message = await self._next()
         self.received += len(message.get("body", b""))
         if self.received > self.limit:
             raise too_large(self.limit)
         return message
+
+    async def _next(self) -> Message:
+        message = await self._receive()
+        self.complete = not message.get("more_body", False)
+        return message
+
+    async def _drain(self) -> None:
+        """Reads on, within bounds, what a refused request still sends: a client whose connection
+        closes while it writes sees a broken pipe instead of the refusal."""
+        taken = 0
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while not self.complete and taken < DRAIN_BYTES:
+                    taken += len((await self._next()).get("body", b""))
 
     async def _receive_or_stop(self) -> Message:
         """A stream ends when the process is told to: to its route that looks like a client that
@@ -122,6 +138,8 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            if self.status >= 400:
+                await self._drain()
             headers = MutableHeaders(scope=message)
             self.streams = headers.get("content-type", "").startswith("text/event-stream")
             headers["X-Request-Id"] = self.request_id

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from api import commands, edits, queries, requests, resume, wire
 from api.auth import Principal, Scope, needs
-from api.bodies import accepts, json_body
+from api.bodies import accepts, filters, json_body
 from api.filters import call_filter, run_filter
 from api.idempotency import respond, tools_of, web_of
 from api.paths import Page, RunId, or_404
@@ -40,9 +40,15 @@ async def create(
     )
 
 
-@router.get("/api/runs", response_model=wire.Page[wire.Run])
+@router.get(
+    "/api/runs",
+    response_model=wire.Page[wire.Run],
+    openapi_extra=filters(
+        "status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"
+    ),
+)
 async def list_runs(request: Request, page: Page, principal: Reads) -> wire.Page[wire.Run]:
-    """Newest first. Filters: status, kind, phase, tag, actor, document_id, q, from, to."""
+    """Newest first. Filters may be repeated or joined by commas; `q` searches titles and texts."""
     state = state_of(request)
     return await queries.runs_page(
         state.pool,
@@ -100,9 +106,13 @@ async def list_issues(
     return or_404(found, "run")
 
 
-@router.get("/api/calls", response_model=wire.Page[wire.Call])
+@router.get(
+    "/api/calls",
+    response_model=wire.Page[wire.Call],
+    openapi_extra=filters("run_id", "status", "model", "profile", "step", "from", "to"),
+)
 async def all_calls(request: Request, page: Page, principal: Reads) -> wire.Page[wire.Call]:
-    """The call log, newest first. Filters: run_id, status, model, profile, step, from, to."""
+    """The call log, newest first."""
     pool = state_of(request).pool
     wanted = call_filter(request.query_params)
     return await queries.calls_all_page(pool, wanted, page.limit, page.cursor, page.count)

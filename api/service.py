@@ -5,11 +5,11 @@ from __future__ import annotations
 import platform
 from dataclasses import asdict
 from importlib.metadata import version as installed
-from typing import Annotated, Any
+from typing import Annotated
 
 import asyncpg
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from api import metrics, queries, requests, wire
@@ -42,12 +42,15 @@ class Codes(BaseModel):
 
 
 class Version(BaseModel):
-    """What runs here. `engine` is null while Temporal does not answer."""
+    """What runs here. `engine` is null while Temporal does not answer, `schema` while the database
+    does not."""
 
     product: str
-    schema_: str
+    schema_: str | None = Field(serialization_alias="schema")
+    schema_needed: str
     data_format: int
     engine: str | None
+    python: str
     sdk: dict[str, str]
     offline_model: bool
 
@@ -127,21 +130,19 @@ async def list_codes(principal: Reads) -> Codes:
     )
 
 
-@router.get("/api/version")
-async def get_version(request: Request, principal: Reads) -> JSONResponse:
+@router.get("/api/version", response_model=Version)
+async def get_version(request: Request, principal: Reads) -> Version:
     """Versions of product, schema, data format, engine and SDKs."""
     state = state_of(request)
-    return JSONResponse(
-        {
-            "product": PRODUCT_VERSION,
-            "schema": await _schema_version(state),
-            "schema_needed": HEAD,
-            "data_format": DATA_FORMAT,
-            "engine": await state.signals.server_version(),
-            "python": platform.python_version(),
-            "sdk": {name: installed(name) for name in ("temporalio", "openai", "fastapi")},
-            "offline_model": state.settings.offline_model,
-        }
+    return Version(
+        product=PRODUCT_VERSION,
+        schema_=await _schema_version(state),
+        schema_needed=HEAD,
+        data_format=DATA_FORMAT,
+        engine=await state.signals.server_version(),
+        python=platform.python_version(),
+        sdk={name: installed(name) for name in ("temporalio", "openai", "fastapi")},
+        offline_model=state.settings.offline_model,
     )
 
 
@@ -194,9 +195,3 @@ async def _problems(state: State) -> list[str]:
 async def get_metrics() -> Response:
     """Counters of this process, as Prometheus reads them."""
     return Response(metrics.render(), media_type=metrics.MEDIA_TYPE)
-
-
-def describe(model: Any) -> dict[str, Any]:
-    """JSON schema of a model, for routes that answer plain JSON."""
-    schema: dict[str, Any] = model.model_json_schema()
-    return schema

@@ -142,19 +142,23 @@ class Signals:
                 if due.keep:
                     await record.acknowledge(_one(self._pool), due.run_id, due.seq)
         except (RPCError, RuntimeError, TimeoutError) as error:
-            self._cool_until = time.monotonic() + COOL_SECONDS
             return self._failed(due, error)
         except AWAY as error:
             return self._failed(due, error)
         except Exception as error:  # the move is committed: nothing here may fail the command
             log.exception("signal failed", extra={"run_id": due.run_id})
             return self._failed(due, error)
+        self._cool_until = 0.0
         metrics.count_signal("taken")
         return True
 
     def _failed(self, due: Due, error: Exception) -> bool:
+        """Said once while Temporal is away, not with every command."""
         metrics.count_signal("due")
-        log.warning(
+        cooling = time.monotonic() < self._cool_until
+        self._cool_until = time.monotonic() + COOL_SECONDS
+        log.log(
+            logging.DEBUG if cooling else logging.WARNING,
             "signal stays due",
             extra={"run_id": due.run_id, "signal": due.signal, "error": type(error).__name__},
         )

@@ -118,6 +118,8 @@ async def test_told_to_end_it_ends_within_three_seconds_though_a_stream_is_open(
                     return False
 
             await eventually(ready, seconds=60, what="the API")
+            large = await client.post("/api/runs", content=b"x" * 6_000_000)
+            assert (large.status_code, large.json()["code"]) == (413, "too_large")
             path = f"/api/runs/{run['id']}/events"
             async with client.stream("GET", path) as stream:
                 lines = stream.aiter_lines()
