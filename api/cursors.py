@@ -20,7 +20,7 @@ Key: TypeAlias = tuple[int | str, ...]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_LARGEST, _LONGEST = 2**62, 300
+_LARGEST, _LARGEST_NUMBER, _LONGEST = 2**62, 2**31 - 1, 300
 
 
 class BadCursor(Refusal):
@@ -81,7 +81,7 @@ def encode_moment(scope: str, at: datetime, id_: str) -> str:
 
 
 def decode_moment(scope: str, cursor: str) -> tuple[datetime, str]:
-    at, id_ = decode_place(scope, cursor)
+    at, id_ = decode_place(scope, cursor, most=_LARGEST)
     try:
         return moment(at), id_
     except OverflowError as error:
@@ -91,7 +91,7 @@ def decode_moment(scope: str, cursor: str) -> tuple[datetime, str]:
 def decode_seq(scope: str, cursor: str) -> int:
     """The cursor of a list sorted by a number."""
     (seq,) = decode(scope, cursor, length=1)
-    if not isinstance(seq, int):
+    if not isinstance(seq, int) or seq > _LARGEST_NUMBER:
         raise BadCursor
     return seq
 
@@ -104,9 +104,9 @@ def decode_name(scope: str, cursor: str) -> str:
     return name
 
 
-def decode_place(scope: str, cursor: str) -> tuple[int, str]:
+def decode_place(scope: str, cursor: str, *, most: int = _LARGEST_NUMBER) -> tuple[int, str]:
     """The cursor of a list sorted by a number and id."""
     place, id_ = decode(scope, cursor, length=2)
-    if not (isinstance(place, int) and isinstance(id_, str) and is_uuid(id_)):
+    if not (isinstance(place, int) and place <= most and isinstance(id_, str) and is_uuid(id_)):
         raise BadCursor
     return place, id_

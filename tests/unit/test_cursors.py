@@ -41,6 +41,6 @@ def test_a_cursor_of_another_shape_or_size_is_refused() -> None:
     for key in shapes:
         with pytest.raises(cursors.BadCursor):
             cursors.decode_moment("runs", cursors.encode("runs", key))
-    for other in (("x",), (True,), (2**63,)):
+    for other in (("x",), (True,), (2**31,)):
         with pytest.raises(cursors.BadCursor):
             cursors.decode_seq("steps", cursors.encode("steps", other))
