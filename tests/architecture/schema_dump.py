@@ -10,17 +10,11 @@ import asyncio
 import re
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-from deploy.local import postgres
 from deploy.local.binaries import wheel_programs
-from deploy.local.data import DataDirectory
-from deploy.local.ports import POSTGRES, Ports
-from deploy.local.processes import ProcessTable
 from deploy.migrations.__main__ import migrate
+from tests.services import PostgresServer
 
-START_SECONDS = 60.0
 _NOISE = re.compile(r"^(--.*|SET .*;|SELECT pg_catalog\.set_config.*;|\\(un)?restrict .*)$")
 
 
@@ -44,37 +38,20 @@ def normalised(text: str) -> str:
 
 
 async def fresh_dump() -> str:
-    """From an empty cluster of our own, which is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="redraft-schema-") as folder:
-        data = _data_directory(Path(folder))
-        table = ProcessTable()
-        server = await postgres.prepare(data, Ports().next_free(POSTGRES + 500), table)
-        running = table.spawn(server.server())
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                await _answers(server)
-            await postgres.prepare_database(server)
-            await migrate(server.url(postgres.OWNER))
-            return await asyncio.to_thread(dump, server.url(postgres.OWNER))
-        finally:
-            running.send(2)
-            if not await running.wait(5.0):
-                running.kill_group()
-
-
-def _data_directory(folder: Path) -> DataDirectory:
-    folder.chmod(0o711)  # as root, the account of Postgres must pass through
-    data = DataDirectory(folder / "data")
-    data.create()
-    return data
-
-
-async def _answers(server: postgres.Postgres) -> None:
-    while True:
-        try:
-            return await server.answers()
-        except OSError:
-            await asyncio.sleep(0.05)
+    """From an empty cluster of our own with the roles of a deployment; it is gone afterwards."""
+    server = PostgresServer()
+    try:
+        server.make()
+        server.start()
+        await server.ready()
+        await server.run("CREATE ROLE redraft_owner LOGIN")
+        await server.run("CREATE ROLE redraft_app LOGIN")
+        await server.run("CREATE DATABASE fresh OWNER redraft_owner")
+        url = server.url("fresh").replace("redraft@", "redraft_owner@")
+        await migrate(url)
+        return await asyncio.to_thread(dump, url)
+    finally:
+        server.remove()
 
 
 if __name__ == "__main__":
