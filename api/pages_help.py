@@ -71,7 +71,7 @@ def _state(code: Phase | RunStatus, words: Catalogue) -> State:
     return State(
         word=words.sentence("phase" if is_phase else "status", code),
         tone=TONES[code],
-        waits=words.sentence("waits", waits, {"revision": words.text("that is offered")}),
+        waits=words.sentence("waits", waits),
         can=words.sentence("can", can),
     )
 

@@ -59,10 +59,13 @@ WAITS: Wordings = {
     "stopping": (N_("Closes the call to the model and keeps what has arrived."),),
     "INTERRUPTED": (N_("Waits for a person to resume it."),),
     "FAILED": (N_("Waits for a person: repair the cause, then resume."),),
-    "AWAITING_CONFIRMATION": (N_("Waits for a person to decide about revision {revision}."),),
+    "AWAITING_CONFIRMATION": (
+        N_("Waits for a person to decide about revision {revision}."),
+        N_("Waits for a person to decide about the offered revision."),
+    ),
     "CONFIRMED": (
         N_("Revision {revision} was confirmed. Nothing is waiting."),
-        N_("Nothing is waiting."),
+        N_("It is finished. Nothing is waiting."),
     ),
     "REJECTED": (N_("The offer was rejected. Nothing is waiting."),),
     "CANCELLED": (N_("The run was cancelled. Nothing is waiting."),),

@@ -102,7 +102,7 @@ async def test_start_watch_interrupt_edit_resume_confirm(
 async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
     tab: Tab, context: BrowserContext, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
-    model[0].rate = 5
+    model[0].rate = 1
     runs = [await site.create() for _ in range(2)]
     pages = [await context.new_page() for _ in range(8)]
     streams: list[str] = []
