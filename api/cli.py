@@ -24,6 +24,7 @@ from api.cli_client import (
     UsageError,
     find_address,
 )
+from api.cli_kinds import check_kind
 from api.cli_show import complain, print_refusal
 from api.cli_words import NEXT_BY_CODE
 from workflows.vocabulary import RunStatus
@@ -61,6 +62,9 @@ def parser() -> argparse.ArgumentParser:
     add("watch", commands.watch_run, "follow a run until it waits or ends").add_argument("id")
     _add_moves(add)
     _add_results(add)
+    one = add("kinds", check_kind, "is this folder a usable kind?")
+    one.add_argument("action", choices=["check"])
+    one.add_argument("folder", metavar="FOLDER")
     return root
 
 
