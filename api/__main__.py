@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from types import FrameType
 
@@ -68,6 +69,7 @@ def main() -> int:
         sys.stderr.write(f"{refusal}\n")
         return 2
     logs.configure(style=settings.log_format, level=settings.log_level)
+    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     return run(settings)
 
 

@@ -94,9 +94,11 @@ async def _running(state: State) -> AsyncIterator[None]:
     state.pool = await open_pool(state.settings, name="redraft-api")
     state.signals = Signals(state.settings, state.pool)
     first = asyncio.create_task(_first_profile(state))
+    log.info("api starts", extra={"port": state.settings.api_port, "kinds": len(state.kinds)})
     try:
         yield
     finally:
+        log.info("api stops")
         state.stopping.set()
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)

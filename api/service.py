@@ -7,20 +7,18 @@ from dataclasses import asdict
 from importlib.metadata import version as installed
 from typing import Annotated
 
-import asyncpg
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
-from api import metrics, queries, requests, wire
+from api import health, metrics, queries, requests, wire
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, json_body
 from api.commands import set_draining
 from api.idempotency import perform, tools_of
 from api.openapi import PRODUCT_VERSION
 from api.paths import Page, or_404
-from api.state import State, state_of
-from deploy.database import AWAY
+from api.state import state_of
 from deploy.migrations import HEAD
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Reason
@@ -136,7 +134,7 @@ async def get_version(request: Request, principal: Reads) -> Version:
     state = state_of(request)
     return Version(
         product=PRODUCT_VERSION,
-        schema_=await _schema_version(state),
+        schema_=await health.schema_version(state.pool),
         schema_needed=HEAD,
         data_format=DATA_FORMAT,
         engine=await state.signals.server_version(),
@@ -144,15 +142,6 @@ async def get_version(request: Request, principal: Reads) -> Version:
         sdk={name: installed(name) for name in ("temporalio", "openai", "fastapi")},
         offline_model=state.settings.offline_model,
     )
-
-
-async def _schema_version(state: State) -> str | None:
-    """The revision that the database is at; None when it cannot be read."""
-    try:
-        found: str | None = await state.pool.fetchval("SELECT version_num FROM alembic_version")
-    except (*AWAY, asyncpg.PostgresError):
-        return None
-    return found
 
 
 @router.get("/healthz", dependencies=[Open], response_model=Health)
@@ -165,30 +154,9 @@ async def healthz() -> Health:
 async def readyz(request: Request) -> JSONResponse:
     """Whether commands can be taken: database there and writable, schema not behind."""
     state = state_of(request)
-    problems = await _problems(state)
-    health = Health(status="unready" if problems else "ok", problems=problems)
-    return JSONResponse(health.model_dump(), 503 if problems else 200)
-
-
-async def _problems(state: State) -> list[str]:
-    if state.disk_was_full():
-        return [str(ErrorCode.DISK_FULL)]
-    try:
-        row = await state.pool.fetchrow(
-            """
-            SELECT (SELECT version_num FROM alembic_version) AS version,
-                pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS closed
-            """,
-            timeout=2,
-        )
-    except asyncpg.UndefinedTableError:
-        return ["schema_behind"]
-    except (*AWAY, asyncpg.PostgresError):
-        return ["database_away"]
-    problems = [] if row is not None and (row["version"] or "") >= HEAD else ["schema_behind"]
-    if row is not None and row["closed"]:
-        problems.append("database_read_only")
-    return problems
+    problems = await health.problems(state)
+    found = Health(status="unready" if problems else "ok", problems=problems)
+    return JSONResponse(found.model_dump(), 503 if problems else 200)
 
 
 @router.get("/metrics", include_in_schema=False, dependencies=[needs(Scope.READ, content=False)])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from api import openapi
@@ -12,6 +15,7 @@ from deploy.settings import load
 from tests.api.harness import MINUTES, Api, serving, settings_for
 from workflows.vocabulary import ErrorCode
 
+ROOT = Path(__file__).resolve().parents[2]
 UNREACHABLE = "postgresql://nobody@127.0.0.1:1/none"
 
 
@@ -81,6 +85,11 @@ async def test_codes_are_published_in_both_places(api: Api) -> None:
     page = await api.client.get("/docs")
     assert page.status_code == 200
     assert "<script" not in page.text
+
+
+def test_the_published_version_is_the_projects() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["version"] == openapi.PRODUCT_VERSION
 
 
 def test_every_route_declares_scope_and_content() -> None:
