@@ -80,7 +80,7 @@ async def _until_done(tools: Tools, watch: Watch, body: asyncio.Task[Outcome]) -
                 await asyncio.wait({body}, timeout=HAND_OVER_WAIT)
                 body.cancel()
                 break
-            watch.ended_outside = details is not None and details.not_found
+            watch.told = True
             watch.look.set()
     if watch.stopping == Reason.HANDED_OVER:
         if body.done() and not body.cancelled() and body.exception() is not None:
@@ -152,10 +152,9 @@ async def _look(tools: Tools, watch: Watch) -> None:
             watch.look.set()
             continue
         judge(watch, row["status"] if row else None, row["epoch"] if row else 0)
-        if watch.ended_outside and watch.stopping is None:
-            tools.suspects.add(
-                watch.run_id
-            )  # somebody ended the execution; the sweep tells the row
+        if watch.told and watch.stopping is None:
+            watch.told = False
+            tools.suspects.add(watch.run_id)  # told to end, but not by the row: by whom?
 
 
 def judge(watch: Watch, status: str | None, epoch: int) -> None:

@@ -15,7 +15,7 @@ from activities.failures import Failure, Verdict
 from activities.fence import finish_part, may_commit, open_parts, refusal
 from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.model import tokens
-from activities.model.client import CallEnd, ModelCall, prompt_hash
+from activities.model.client import CallEnd, ModelCall, output_limit, prompt_hash
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
 from activities.step import PartEnd, PartEndCode, Step
@@ -79,8 +79,8 @@ class PartCall:
             profile=profile,
             kind_version=claimed.kind.version,
             prompt_hash=prompt_hash(profile, self.prompt),
-            prompt_tokens=await asyncio.to_thread(_prompt_tokens, self.prompt),
-            max_output_tokens=self.prompt.max_output_tokens,
+            prompt_tokens=await asyncio.to_thread(tokens.count_prompt, self.prompt),
+            max_output_tokens=output_limit(profile, self.prompt),
         )
 
         async def work(connection: Connection) -> bool:
@@ -187,10 +187,10 @@ class PartCall:
         elif end.failure is not None:
             status, cause, error = CallStatus.FAILED, end.failure.cause, end.failure.message
         elif end.cause is not None:
-            status, cause = CallStatus.FAILED, end.cause
+            status, cause, error = CallStatus.FAILED, end.cause, end.fault
         usage, source = call.usage, UsageSource.REPORTED
         if usage is None and (call.http_status == 200 or call.text):
-            usage = tokens.estimate_usage(self.prompt, call.text)
+            usage = tokens.estimate_usage(self.prompt, call.received)
             source = UsageSource.ESTIMATED
         elif usage is None:
             source = UsageSource.UNKNOWN
@@ -280,10 +280,6 @@ class PartCall:
                 """,
                 self.step.claimed.run.id,
             )
-
-
-def _prompt_tokens(prompt: Prompt) -> int:
-    return tokens.count(prompt.system) + tokens.count(prompt.user)
 
 
 def _failed(failure: Failure) -> PartEnd:

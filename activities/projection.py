@@ -15,7 +15,7 @@ from activities.model.client import Usage
 from activities.model.profile import Profile, version
 from activities.record import append_event
 from deploy.database import Connection, clean
-from workflows.pricing import price
+from workflows import pricing
 from workflows.vocabulary import (
     Actor,
     CallStatus,
@@ -152,8 +152,8 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     usage = closing.usage
     cost = None
     if closing.profile is not None and usage is not None:
-        cost = price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
-    currency = (closing.profile.prices or {}).get("currency") if closing.profile else None
+        cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
+    currency = pricing.currency(closing.profile.prices) if closing.profile else None
     await connection.execute(
         """
         UPDATE model_calls SET status = $2, end_cause = $3, finish_reason = $4, tokens_input = $5,

@@ -28,8 +28,8 @@ class Watch:
     streams: set[asyncio.Task[object]] = field(default_factory=set)
     step: object = None
     """The step under way, for heartbeat details."""
-    ended_outside: bool = False
-    """Temporal does not know this activity any more."""
+    told: bool = False
+    """Temporal cancelled, timed out or forgot this attempt."""
 
     def stop(self, reason: Reason) -> None:
         """The first reason stands. Streams end; parts then store what they have."""

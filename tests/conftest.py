@@ -13,7 +13,7 @@ from deploy.database import Pool, open_pool
 from deploy.settings import Settings
 from tests.fake_llm import FakeLLM
 from tests.promised import Part, require
-from tests.services import PostgresServer, TemporalServer
+from tests.services import PostgresServer, TemporalServer, free_port
 from tests.stack import Stack
 
 
@@ -73,9 +73,15 @@ async def temporal_client(temporal: TemporalServer) -> Client:
     return await temporal.ready()
 
 
+@pytest.fixture(scope="session")
+def model_port() -> int:
+    """Every FakeLLM of the session listens here, so a shared worker always finds the newest."""
+    return free_port()
+
+
 @pytest_asyncio.fixture
-async def llm() -> AsyncIterator[FakeLLM]:
-    async with FakeLLM() as server:
+async def llm(model_port: int) -> AsyncIterator[FakeLLM]:
+    async with FakeLLM(port=model_port) as server:
         yield server
 
 
@@ -86,11 +92,11 @@ StartStack = Callable[..., Awaitable[Stack]]
 async def start_stack(
     postgres: PostgresServer, temporal: TemporalServer, temporal_client: Client, llm: FakeLLM
 ) -> AsyncIterator[StartStack]:
-    """`await start_stack(workers=1, environment={...})`; everything it started ends with the test."""
+    """`await start_stack({...}, workers=1)`: processes of the test's own, ended with it."""
     stacks: list[Stack] = []
 
     async def start(environment: dict[str, str] | None = None, **options: Any) -> Stack:
-        stack = Stack(postgres, temporal, temporal_client, llm, environment)
+        stack = Stack(postgres, temporal, temporal_client, llm.base_url, environment)
         stacks.append(stack)
         return await stack.start(**options)
 
@@ -99,10 +105,20 @@ async def start_stack(
         await stack.stop()
 
 
+@pytest_asyncio.fixture(scope="session")
+async def shared_stack(
+    postgres: PostgresServer, temporal: TemporalServer, temporal_client: Client, model_port: int
+) -> AsyncIterator[Stack]:
+    stack = Stack(postgres, temporal, temporal_client, f"http://127.0.0.1:{model_port}/v1")
+    yield await stack.start()
+    await stack.stop()
+
+
 @pytest_asyncio.fixture
-async def stack(start_stack: StartStack) -> Stack:
-    """An API and one worker."""
-    return await start_stack()
+async def stack(shared_stack: Stack, llm: FakeLLM) -> AsyncIterator[Stack]:
+    """The session's API and worker, idle, with a fresh FakeLLM. Never kill its processes."""
+    yield shared_stack
+    await shared_stack.settle()
 
 
 @pytest.fixture(autouse=True)

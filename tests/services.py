@@ -92,11 +92,10 @@ class PostgresServer:
         data.mkdir()
         if self.account is not None:
             os.chown(data, self.account.uid, self.account.gid)
-        arguments = "-A trust -E UTF8 --locale-provider=builtin --builtin-locale=C.UTF-8 --locale=C"
+        words = "-U redraft -A trust -E UTF8 --no-sync --locale-provider=builtin"
+        words += " --builtin-locale=C.UTF-8 --locale=C --lc-ctype=C.UTF-8"
         made = spawn(
-            [str(self.programs / "initdb"), "-D", str(data), "-U", "redraft", "--no-sync"]
-            + arguments.split()
-            + ["--lc-ctype=C.UTF-8"],
+            [str(self.programs / "initdb"), "-D", str(data), *words.split()],
             log=self.folder / "initdb.log",
             directory=data,
             account=self.account,

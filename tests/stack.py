@@ -21,7 +21,6 @@ from temporalio.client import Client
 
 from deploy.database import prepare_connection
 from tests.eventually import eventually
-from tests.fake_llm import FakeLLM
 from tests.services import PostgresServer, TemporalServer, end, free_port, make_namespace, spawn
 from workflows.vocabulary import workflow_id
 
@@ -50,10 +49,11 @@ class Stack:
         postgres: PostgresServer,
         temporal: TemporalServer,
         client: Client,
-        llm: FakeLLM,
+        model_url: str,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.postgres, self.temporal, self.client, self.llm = postgres, temporal, client, llm
+        self.postgres, self.temporal, self.client = postgres, temporal, client
+        self.model_url = model_url
         self.more = dict(environment or {})
         self.folder = Path(tempfile.mkdtemp(prefix="redraft-stack-"))
         self.url, self.namespace = "", ""
@@ -84,7 +84,7 @@ class Stack:
             "REDRAFT_SHUTDOWN_GRACE": "1",
             "TEMPORAL_ADDRESS": self.temporal.address,
             "TEMPORAL_NAMESPACE": self.namespace,
-            "OPENAI_BASE_URL": self.llm.base_url,
+            "OPENAI_BASE_URL": self.model_url,
             "OPENAI_API_KEY": "sk-test",
             "REDRAFT_MODEL": "fake",
             **self.more,
@@ -181,6 +181,22 @@ class Stack:
         config = self.client.config()
         config["namespace"] = self.namespace
         return Client(**config)
+
+    async def settle(self) -> None:
+        """Cancels what a test left and waits until nothing is at work."""
+        active = "'RUNNING', 'INTERRUPTED', 'AWAITING_CONFIRMATION', 'FAILED'"
+        rows = await self.sql(f"SELECT id FROM runs WHERE status IN ({active})")  # noqa: S608
+        for row in rows:
+            await self.call("POST", f"/api/runs/{row['id']}/cancel")
+
+        async def idle() -> bool:
+            [row] = await self.sql(
+                "SELECT (SELECT count(*) FROM steps WHERE status = 'RUNNING')"
+                " + (SELECT count(*) FROM model_calls WHERE status = 'STARTED') AS open"
+            )
+            return bool(row["open"] == 0)
+
+        await eventually(idle, seconds=20, what="an idle stack")
 
     def logs(self) -> str:
         return "\n".join(

@@ -32,8 +32,6 @@ CUT_BY_LENGTH = frozenset({"length", "max_tokens"})
 FILTERED = "content_filter"
 AFTER_FINISH = 3.0
 """Seconds for usage and `[DONE]` after the finish reason."""
-AFTER_DONE = 0.01
-"""Seconds for the last bytes of the body, so that the connection can be used again."""
 AFTER_BROKEN = 4_000
 """Characters still read of what cannot become a reply, to learn usage and finish reason."""
 MOST_REQUESTS = 6
@@ -170,9 +168,8 @@ class ModelCall:
             async for chunk in chunks:
                 before = self._reading.characters
                 self._take(frames.feed(chunk))
-                if frames.done and not self._done:
-                    self._done = True
-                    self._rearm(AFTER_DONE)
+                if frames.done:
+                    break
                 if self._parser.broken:
                     readable -= self._reading.characters - before
                     if readable < 0:

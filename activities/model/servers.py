@@ -97,9 +97,9 @@ class Servers:
         return httpx2.AsyncClient(
             verify=trust,
             timeout=httpx2.Timeout(None, connect=self.settings.connect_timeout),
-            limits=httpx2.Limits(
-                max_connections=None, max_keepalive_connections=100, keepalive_expiry=30.0
-            ),
+            # A kept connection that the server closed meanwhile costs a failed call; opening one
+            # is nothing beside seconds of tokens.
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
         )
 
     async def _default(self) -> str:

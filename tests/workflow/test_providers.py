@@ -8,7 +8,7 @@ import pytest
 
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Items, Reply, Request, errors, good_reviewer, itinerary_days
-from tests.stack import Stack, consistent, minutes
+from tests.stack import Json, Stack, consistent, minutes
 from tests.workflow.test_interrupt_resume import ISSUE
 
 
@@ -30,8 +30,8 @@ async def test_retry_after_is_honoured_and_shown_while_waiting(stack: Stack, llm
     await consistent(stack, run["id"])
 
 
-async def _phase(stack: Stack, run_id: str, code: str) -> dict[str, object]:
-    async def look() -> dict[str, object] | None:
+async def _phase(stack: Stack, run_id: str, code: str) -> Json:
+    async def look() -> Json | None:
         phase = (await stack.run(run_id))["phase"]
         return phase if phase and phase["code"] == code else None
 
