@@ -15,7 +15,7 @@ from api.errors import Refusal, not_found
 from api.pages_errors import PageRoute
 from api.pages_forms import failed, go, number, perform_once, read_form, run_path
 from api.pages_render import Refused, list_row, page, words_of
-from api.pages_run import sources_in_force
+from api.pages_run import html_of, sources_in_force
 from api.paths import DocumentId
 from api.queries import RunFilter
 from api.state import state_of
@@ -53,6 +53,7 @@ async def document_page(
         texts = [
             await queries.revision(connection, document_id, number) for number in _asked(request)
         ]
+    shown = texts[0] if len(texts) == 1 else None
     if None in texts:
         raise Refusal(404, ErrorCode.UNKNOWN_REVISION, "no such revision")
     return await page(
@@ -68,7 +69,8 @@ async def document_page(
         revisions=revisions.items if revisions else [],
         runs=[list_row(run, words_of(request)) for run in listed.items],
         sources=sources,
-        shown=texts[0] if len(texts) == 1 else None,
+        shown=shown,
+        shown_html=await html_of(shown),
         change=pages_change.shown(await diff.compare(texts[0], texts[1]))
         if len(texts) == 2 and texts[0] and texts[1]
         else None,

@@ -80,6 +80,9 @@ def _as_refusal(request: Request, error: Exception) -> Refusal:
         return Refusal(400, ErrorCode.INVALID_CURSOR, "this cursor was not given out here")
     if isinstance(error, RequestValidationError):
         return not_found("page")
+    if isinstance(error, HTTPException):
+        code = ErrorCode.NOT_FOUND if error.status_code == 404 else ErrorCode.INVALID_REQUEST
+        return Refusal(error.status_code, code, "refused", headers=error.headers)
     refusal = of_failure(error)
     if refusal.code == ErrorCode.DISK_FULL:
         state_of(request).note_disk_full()
@@ -101,9 +104,10 @@ class PageRoute(APIRoute):
             try:
                 return await inner(request)
             except HTTPException as error:
-                if isinstance(error, Refusal) and _as_page(request, error):
-                    return await error_page(request, error)
-                raise
+                refusal = _as_refusal(request, error)
+                if not _as_page(request, refusal):
+                    raise
+                return await error_page(request, refusal)
             except Exception as error:
                 return await error_page(request, _as_refusal(request, error))
 

@@ -15,13 +15,14 @@ import jinja2
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from api import markdown, pages_view, queries, text, wire
+from api import pages_view, queries, text, wire
 from api.pages_view import Badge
 from api.state import state_of
 from deploy.database import AWAY, new_id
 from workflows.vocabulary import RunStatus
 
 HERE = Path(__file__).parent
+_WAITING = queries.RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
 HEADERS = {
     # `no-referrer` would make a browser send `Origin: null` with forms, which is refused.
     "Referrer-Policy": "same-origin",
@@ -133,7 +134,6 @@ def environment(locale: str) -> jinja2.Environment:
         "compact": words.compact,
         "moment": words.moment,
         "iso": _iso,
-        "markdown": markdown.render,
         "short": _short,
         "stood": _stood,
         "cost": partial(_cost, words),
@@ -183,7 +183,7 @@ async def service_of(request: Request) -> Service:
         async with state.pool.acquire() as connection:
             workers = await queries.workers(connection)
             switches = await queries.switches(connection)
-            counts = await queries.counts_by_status(connection)
+            waiting = await queries.counts_by_status(connection, _WAITING)
     except AWAY:
         return Service(simulated=simulated, reachable=False, worker_alive=False)
     return Service(
@@ -191,7 +191,7 @@ async def service_of(request: Request) -> Service:
         worker_alive=any(worker.alive for worker in workers),
         draining=switches.draining,
         drain_note=switches.note if switches.draining else None,
-        waiting=counts.get(RunStatus.AWAITING_CONFIRMATION, 0),
+        waiting=waiting.get(RunStatus.AWAITING_CONFIRMATION, 0),
     )
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from fastapi import Request
+from markupsafe import Markup
 from starlette.responses import Response
 
-from api import diff, pages_change, pages_view, queries, wire
+from api import diff, markdown, pages_change, pages_view, queries, wire
 from api.errors import not_found
 from api.idempotency import web_of
 from api.pages_render import Refused, page, words_of
@@ -25,6 +27,7 @@ _SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
 """What a person looks at first: while a run works, its steps; to decide, what came of them."""
 _NEWEST_EVENTS = 60
 _MOST = 200
+_LONGEST_RENDERED = 200_000
 _QUOTE = 160
 
 
@@ -70,21 +73,25 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         if run is None:
             raise not_found("run")
         events = await _events(connection, run)
-        calls = await _all_calls(connection, run.id)
-        steps = await queries.steps_page(connection, run.id, _MOST)
-        issues = await queries.issues_page(connection, run.id, _MOST)
+        calls = await _all(queries.calls_page, connection, run.id)
+        steps = await _all(queries.steps_page, connection, run.id)
+        issues = await _all(queries.issues_page, connection, run.id)
         sources = await sources_in_force(connection, run.document_id)
         texts = await _texts(connection, run)
         partial = await _partial(connection, calls)
         profiles = await queries.profiles_page(connection, _MOST)
     shown, why = _shown(run, texts, words)
-    evidence = {name for issue in (issues.items if issues else []) for name in issue.evidence}
+    evidence = {name for issue in issues for name in issue.evidence}
+    versions = _versions(run, texts, sources)
+    named = set(request.query_params.getlist("have"))
+    have = {name for name, version in versions.items() if f"{name} {version}" in named}
+    change = None if "changes" in have else await _change(request, texts, run)
     return {
         "run": run,
         "is_over": run.status in FINAL and not run.stopping,
         "situation": pages_view.situation(run, words, by=_interrupter(events)),
-        "steps": steps.items if steps else [],
-        "issues": issues.items if issues else [],
+        "steps": steps,
+        "issues": issues,
         "calls": calls,
         "partial": partial,
         "events": [_line(event, words) for event in reversed(events)],
@@ -97,7 +104,10 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "offered": texts.get(run.offered_revision),
         "shown": shown,
         "shown_why": why,
-        "change": await _change(request, texts, run),
+        "shown_html": await html_of(shown) if "text" not in have else None,
+        "change": change,
+        "versions": versions,
+        "have": have,
     }
 
 
@@ -107,12 +117,16 @@ async def _events(reader: Reader, run: wire.Run) -> Sequence[wire.Event]:
     return found.items if found else []
 
 
-async def _all_calls(reader: Reader, run_id: str) -> Sequence[wire.Call]:
-    """The newest calls come last, and they are the ones that are open: so all are read."""
-    found: list[wire.Call] = []
+Rows = TypeVar("Rows", bound=wire.Wire)
+Pager: TypeAlias = Callable[[Reader, str, int, str | None], Awaitable[wire.Page[Rows] | None]]
+
+
+async def _all(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[Rows]:
+    """Every row: the newest come last, and they are the ones that are open."""
+    found: list[Rows] = []
     cursor: str | None = None
     while True:
-        part = await queries.calls_page(reader, run_id, _MOST, cursor)
+        part = await pager(reader, run_id, _MOST, cursor)
         if part is None:
             return found
         found += part.items
@@ -187,6 +201,27 @@ async def _change(
         href = f"/documents/{run.document_id}?from={run.base_revision}&to={new.number}#shown"
         links = ({"href": href, "word": words_of(request).text("all changes of this run")},)
     return pages_change.shown(await diff.compare(old, new), links)
+
+
+def _versions(
+    run: wire.Run, texts: Mapping[int | None, wire.Revision], sources: Sequence[wire.Source]
+) -> Mapping[str, str]:
+    """What the costly regions are made of; the live module names those it has as `have=`, and
+    they are left empty."""
+    number = _number_shown(run, texts)
+    base = texts[number].base if number is not None else None
+    return {
+        "text": f"{number} {run.status == RunStatus.CONFIRMED}",
+        "changes": f"{base} {number}",
+        "sources": " ".join(source.id for source in sources),
+    }
+
+
+async def html_of(shown: wire.Revision | None) -> Markup | None:
+    """The text rendered in a thread; None when it is too long for that and is shown as it is."""
+    if shown is None or len(shown.body) > _LONGEST_RENDERED:
+        return None
+    return await asyncio.to_thread(markdown.render, shown.body)
 
 
 async def _partial(reader: Reader, calls: Sequence[wire.Call]) -> list[Mapping[str, Any]]:
