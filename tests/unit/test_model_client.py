@@ -189,7 +189,7 @@ async def test_what_the_receiver_raises_comes_out_and_the_connection_closes(call
     await caller.llm.wait_gone(1)
 
 
-async def test_connections_are_used_again(caller: Caller) -> None:
+async def test_each_call_opens_its_own_connection(caller: Caller) -> None:
     opened = 0
 
     async def once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -207,7 +207,7 @@ async def test_connections_are_used_again(caller: Caller) -> None:
         for _ in range(3):
             await caller.ask(base_url=address)
         await caller.client.close()
-    assert opened == 1
+    assert opened == 3
 
 
 def test_the_hash_of_a_prompt_tells_requests_apart() -> None:
