@@ -75,9 +75,9 @@ def _again(document: str, low: int, high: int) -> bool:
 
 def _back(text: str, at: int, floor: int) -> int:
     """One word to the left."""
-    if at <= floor:
-        return floor
-    at -= 1
+    while at > floor and text[at - 1].isspace():
+        at -= 1
+    at = max(floor, at - 1)
     while at > floor and _inside_word(text, at):
         at -= 1
     return at
@@ -85,9 +85,9 @@ def _back(text: str, at: int, floor: int) -> int:
 
 def _on(text: str, at: int, ceiling: int) -> int:
     """One word to the right."""
-    if at >= ceiling:
-        return ceiling
-    at += 1
+    while at < ceiling and text[at].isspace():
+        at += 1
+    at = min(ceiling, at + 1)
     while at < ceiling and _inside_word(text, at):
         at += 1
     return at

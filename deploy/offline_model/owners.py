@@ -11,7 +11,8 @@ from deploy.offline_model.sources import Source
 from deploy.offline_model.words import words
 
 TASK = re.compile(
-    r"^(?P<mark>\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:\*\*)?(?:The |the )?)(?P<who>{names})"
+    r"^(?P<mark>\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?(?:\*\*)?(?:The |the )?)"
+    r"(?P<who>{names})"
     r"(?P<link>(?:\*\*)?\s*"
     r"(?:will|shall|is to|are to|to|takes care of|has to|[:：]|负责|将|会|需|要))"
 )

@@ -17,9 +17,9 @@ FINDERS = (dates, weekdays, special_zh, amounts_zh, ordinals, amounts_en)
 def values(text: str) -> Sequence[Value]:
     """All values of a text in order of place; none overlaps another."""
     found: list[Value] = []
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(text))
     for value in (value for finder in FINDERS for value in finder(text)):
-        if not any(value.start < end and start < value.end for start, end in taken):
+        if not any(taken[value.start : value.end]):
             found.append(value)
-            taken.append((value.start, value.end))
+            taken[value.start : value.end] = b"\x01" * (value.end - value.start)
     return sorted(found, key=lambda value: value.start)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from deploy.offline_model.findings import Category, Finding
 from deploy.offline_model.measures import Value
@@ -11,6 +12,8 @@ from deploy.offline_model.words import words
 
 MOST = 300
 """Values compared with each other."""
+MOST_IN_ONE = 10
+"""Values of one sentence looked at: one with more is a list."""
 ENOUGH = 3
 """Words that two sentences must share to speak of one thing."""
 ALIKE = 0.7
@@ -65,11 +68,7 @@ def placeholders(document: str) -> Iterable[Finding]:
 
 def contradictions(document: str, spans: Sequence[tuple[int, int]]) -> Iterable[Finding]:
     """Two sentences in the same words with another value; which one is right is not known."""
-    told = [
-        (span, value, _around(document, span, value))
-        for span in spans
-        for value in _values_of(document, span)
-    ][:MOST]
+    told = list(islice(_told(document, spans), MOST))
     for at, (span, value, stems) in enumerate(told):
         for place, earlier, others in told[:at]:
             if place == span or not _opposed(value, earlier) or len(stems & others) < ENOUGH:
@@ -85,24 +84,28 @@ def contradictions(document: str, spans: Sequence[tuple[int, int]]) -> Iterable[
                 break
 
 
-def _values_of(document: str, span: tuple[int, int]) -> Iterable[Value]:
-    for value in values(document[span[0] : span[1]]):
-        yield replace(
+def _values_of(document: str, span: tuple[int, int]) -> Sequence[Value]:
+    return [
+        replace(
             value,
             start=span[0] + value.start,
             end=span[0] + value.end,
             phrase_end=span[0] + value.phrase_end,
         )
+        for value in values(document[span[0] : span[1]])
+    ]
 
 
-def _around(document: str, span: tuple[int, int], value: Value) -> frozenset[str]:
-    """Stems of the sentence without its numbers and the value's own words."""
-    return frozenset(
-        word.stem
-        for word in words(document[span[0] : span[1]])
-        if not word.stem[0].isdigit()
-        and not (span[0] + word.start < value.end and value.start < span[0] + word.end)
-    )
+def _told(
+    document: str, spans: Sequence[tuple[int, int]]
+) -> Iterable[tuple[tuple[int, int], Value, frozenset[str]]]:
+    """(sentence, value, stems of the sentence without numbers and the value's own words)."""
+    for span in spans:
+        found = [word for word in words(document[span[0] : span[1]]) if word.stem.isalpha()]
+        for value in _values_of(document, span)[:MOST_IN_ONE]:
+            low, high = value.start - span[0], value.end - span[0]
+            stems = frozenset(w.stem for w in found if w.end <= low or high <= w.start)
+            yield span, value, stems
 
 
 def _opposed(one: Value, other: Value) -> bool:
