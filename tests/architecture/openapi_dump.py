@@ -6,7 +6,6 @@ import json
 import sys
 
 from api.app import create_app
-
 from deploy.settings import load
 
 
