@@ -67,7 +67,8 @@ def static(name: str) -> str:
 
 def _cost(words: text.Catalogue, thing: wire.Run | wire.Call) -> str:
     """Nothing asked for yet is shown as a dash, an unknown price as unknown."""
-    if thing.cost is None and isinstance(thing, wire.Run) and not thing.calls:
+    unspent = not thing.calls if isinstance(thing, wire.Run) else thing.ended_at is None
+    if thing.cost is None and unspent:
         return "–"
     shown = words.money(thing.cost, thing.currency)
     estimate = isinstance(thing, wire.Run) and thing.cost_is_estimate

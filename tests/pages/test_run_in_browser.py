@@ -102,8 +102,10 @@ async def test_start_watch_interrupt_edit_resume_confirm(
 async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
     tab: Tab, context: BrowserContext, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
-    model[0].rate = 1
-    runs = [await site.create() for _ in range(2)]
+    model[0].rate = 1  # the review's reply lasts longer than the test
+    source = {"name": "transcript", "media_type": "text/plain", "text": SOURCE}
+    body = {"kind": "minutes", "title": "Weekly", "body": DRAFT, "sources": [source]}
+    runs = [await site.create(body) for _ in range(2)]
     pages = [await context.new_page() for _ in range(8)]
     streams: list[str] = []
     for page in pages:
