@@ -1,0 +1,1 @@
+"""Proof: tiers by what they need, from pure functions to browsers and killed processes."""
