@@ -5,16 +5,16 @@ The tests of this file share one data directory and run in the order in which th
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
 import signal
-import socket
 import stat
 import subprocess
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ import pytest
 from deploy.database import new_id
 from deploy.local.data import FORMAT, DataDirectory
 from deploy.local.options import ROOT
+from tests.eventually import eventually
+from tests.promised import Part, require
+from tests.services import free_port
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(240)]
 
@@ -47,14 +50,7 @@ def redraft(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def until(holds: Callable[[], object], seconds: float, what: str) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
-
-
-class Stack:
+class Up:
     """One `./redraft up` over a data directory."""
 
     def __init__(self, data: DataDirectory, *words: str) -> None:
@@ -73,37 +69,36 @@ class Stack:
     def said(self) -> str:
         return self.output.read_text(errors="replace")
 
-    def wait_ready(self) -> Stack:
-        until(
-            lambda: "is ready" in self.said or self.process.poll() is not None, 150, "never ready"
-        )
-        assert self.process.poll() is None, self.said
+    async def ready(self) -> Up:
+        async def says_so() -> bool:
+            if self.process.poll() is not None:
+                raise RuntimeError(self.said)
+            return "is ready" in self.said
+
+        await eventually(says_so, seconds=150, what="a stack that is up")
         return self
 
     def children(self) -> dict[str, dict[str, Any]]:
         return {child["name"]: child for child in self.data.read("live.json")["children"]}
 
-    def end(self, number: int) -> list[psutil.Process]:
-        """Sends the signal and waits; returns what is left of the stack then."""
+    async def end(self, number: int) -> None:
+        """Sends the signal and waits until no process of the stack is left."""
         every = psutil.Process(self.process.pid).children(recursive=True)
         assert len(every) >= 2
         os.kill(self.process.pid, number)
-        self.process.wait(16)
-        with contextlib.suppress(AssertionError):
-            until(lambda: not [p for p in every if alive(p)], 5, "left over")
-        return [process for process in every if alive(process)]
+        await asyncio.to_thread(self.process.wait, 16)
+
+        async def all_gone() -> bool:
+            assert not [process for process in every if alive(process)]
+            return True
+
+        await eventually(all_gone, seconds=5, what="the end of every child")
 
 
 def alive(process: psutil.Process) -> bool:
     with contextlib.suppress(psutil.Error):
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def joined(data: DataDirectory) -> dict[str, str]:
@@ -119,14 +114,15 @@ def get(address: str) -> Any:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> DataDirectory:
     """Inside a private folder: as root, the account of Postgres cannot pass through it."""
+    require(Part.POSTGRES, Part.TEMPORAL)
     folder = tmp_path_factory.mktemp("stack")
     folder.chmod(0o700)
     return DataDirectory(folder / "data")
 
 
 @pytest.fixture(scope="module")
-def up(data: DataDirectory) -> Iterator[Stack]:
-    stack = Stack(data, "--no-sample", "--port", str(free_port())).wait_ready()
+async def up(data: DataDirectory) -> AsyncIterator[Up]:
+    stack = await Up(data, "--no-sample", "--port", str(free_port())).ready()
     yield stack
     with contextlib.suppress(ProcessLookupError):
         os.killpg(stack.process.pid, signal.SIGKILL)
@@ -134,7 +130,7 @@ def up(data: DataDirectory) -> Iterator[Stack]:
 
 
 @pytest.fixture(scope="module")
-def archive(up: Stack) -> Path:
+def archive(up: Up) -> Path:
     """A backup of the running stack."""
     file = up.data.root.with_name("backup.tar")
     written = redraft("backup", str(file), "--data-dir", str(up.data.root))
@@ -142,7 +138,7 @@ def archive(up: Stack) -> Path:
     return file
 
 
-async def test_environment_file_joins_the_stack_with_the_application_role(up: Stack) -> None:
+async def test_environment_file_joins_the_stack_with_the_application_role(up: Up) -> None:
     variables = joined(up.data)
     assert stat.S_IMODE(up.data.environment_file.stat().st_mode) == 0o600
     assert get(f"{variables['REDRAFT_URL']}/healthz")["status"] == "ok"
@@ -162,7 +158,7 @@ async def test_environment_file_joins_the_stack_with_the_application_role(up: St
         await connection.close()
 
 
-def test_status_shows_every_part_answering(up: Stack) -> None:
+def test_status_shows_every_part_answering(up: Up) -> None:
     shown = redraft("status", "--json", "--data-dir", str(up.data.root))
     assert shown.returncode == 0
     parts = {part["name"]: part["health"] for part in json.loads(shown.stdout)["parts"]}
@@ -170,27 +166,32 @@ def test_status_shows_every_part_answering(up: Stack) -> None:
     assert parts == dict.fromkeys(wanted, "answers")
 
 
-def test_second_up_over_the_same_data_says_who_holds_it(up: Stack) -> None:
+def test_second_up_over_the_same_data_says_who_holds_it(up: Up) -> None:
     second = redraft("up", "--data-dir", str(up.data.root))
     assert second.returncode == 3
     assert f"process {up.process.pid}" in second.stderr
     assert joined(up.data)["REDRAFT_URL"] in second.stderr
 
 
-def test_taken_port_is_an_error_that_names_it(up: Stack, tmp_path: Path) -> None:
+def test_taken_port_is_an_error_that_names_it(up: Up, tmp_path: Path) -> None:
     port = joined(up.data)["REDRAFT_URL"].rpartition(":")[2]
     refused = redraft("up", "--no-worker", "--data-dir", str(tmp_path / "new"), "--port", port)
     assert refused.returncode == 3
     assert f"Port {port}" in refused.stderr
 
 
-async def test_killed_worker_is_started_again_and_said_goodbye_for(up: Stack) -> None:
+async def test_killed_worker_is_started_again_and_said_goodbye_for(up: Up) -> None:
     worker = up.children()["Worker"]["pid"]
+
+    async def repaired() -> dict[str, Any] | None:
+        found = up.children().get("Worker", {})
+        return found if found.get("pid", worker) != worker else None
+
     connection = await asyncpg.connect(joined(up.data)["REDRAFT_DATABASE_URL"])
     try:
         os.kill(worker, signal.SIGKILL)
-        until(lambda: up.children().get("Worker", {}).get("restarts") == 1, 60, "not repaired")
-        assert up.children()["Worker"]["pid"] != worker
+        again = await eventually(repaired, seconds=60, what="another worker")
+        assert again["restarts"] == 1
         gone = await connection.fetchval(
             "SELECT goodbye_at IS NOT NULL FROM workers WHERE pid = $1", worker
         )
@@ -201,20 +202,20 @@ async def test_killed_worker_is_started_again_and_said_goodbye_for(up: Stack) ->
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="only Linux sends a death signal")
-def test_killed_supervisor_leaves_nothing_running(up: Stack, archive: Path) -> None:
-    assert up.end(signal.SIGKILL) == []
+async def test_killed_supervisor_leaves_nothing_running(up: Up, archive: Path) -> None:
+    await up.end(signal.SIGKILL)
     assert redraft("status", "--data-dir", str(up.data.root)).returncode == 5
 
 
-def test_second_start_goes_on_and_runs_the_sample_once(data: DataDirectory, up: Stack) -> None:
-    again = Stack(data, "--port", str(free_port())).wait_ready()
+async def test_second_start_goes_on_and_runs_the_sample_once(data: DataDirectory, up: Up) -> None:
+    again = await Up(data, "--port", str(free_port())).ready()
     url = joined(data)["REDRAFT_URL"]
     titles = {document["title"] for document in get(f"{url}/api/documents")["items"]}
     assert "Kept" in titles
     assert len(titles) == 2
     assert data.read("state.json")["sample"] in again.said
     began = time.monotonic()
-    assert again.end(signal.SIGINT) == []
+    await again.end(signal.SIGINT)
     assert time.monotonic() - began < 15
     assert again.process.returncode == 0
     assert not data.environment_file.exists()
@@ -227,7 +228,7 @@ async def test_backup_is_restored_into_an_empty_folder_only(
     target = DataDirectory(tmp_path / "restored")
     restored = redraft("restore", str(archive), "--data-dir", str(target.root))
     assert restored.returncode == 0, restored.stderr
-    stack = Stack(target, "--no-api", "--no-worker").wait_ready()
+    stack = await Up(target, "--no-api", "--no-worker").ready()
     connection = await asyncpg.connect(joined(target)["REDRAFT_DATABASE_URL"])
     try:
         assert await connection.fetchval("SELECT title FROM documents") == "Kept"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local import environment, requirements
+from deploy.local import environment
 from deploy.local.environment import Impossible, check_platform
 from deploy.local.options import ROOT
 
@@ -37,19 +37,6 @@ def checkout(tmp_path: Path) -> Path:
     python.write_text('#!/bin/sh\necho "$PYTHONPATH" "$PWD"; for w in "$@"; do echo "[$w]"; done\n')
     python.chmod(0o755)
     return root
-
-
-def test_pip_requirements_equal_the_lock() -> None:
-    assert requirements.mismatches() == []
-
-
-def test_changed_pin_is_a_mismatch() -> None:
-    lock = '[[package]]\nname="a"\nversion="2"\nsource={registry="r"}\nsdist={hash="sha256:%s"}\n'
-    wanted = requirements.in_lock(lock % ("0" * 64))
-    assert requirements.in_requirements("a==2 \\\n    --hash=sha256:" + "0" * 64) == wanted
-    assert requirements.in_requirements("a==2 \\\n    --hash=sha256:" + "1" * 64) != wanted
-    with pytest.raises(ValueError, match="not a pin"):
-        requirements.in_requirements("--index-url somewhere")
 
 
 def test_launcher_lists_itself_and_refuses_unknown_commands(checkout: Path) -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -16,8 +15,9 @@ import pytest
 
 from deploy.local.errors import PartFailed
 from deploy.local.options import ROOT
-from deploy.local.processes import Command, ProcessTable, rotate
+from deploy.local.processes import Command, ProcessTable, Running, rotate
 from deploy.local.supervise import Child, Part
+from tests.eventually import eventually
 
 QUICK = (0.01, 0.02, 0.03, 0.04, 0.05)
 
@@ -37,12 +37,6 @@ async def answers() -> None:
 
 async def refuses() -> None:
     raise OSError("no answer")
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
-            await asyncio.sleep(0.01)
 
 
 async def test_child_that_keeps_ending_is_given_up_with_its_last_words(tmp_path: Path) -> None:
@@ -78,8 +72,12 @@ async def test_killed_child_is_started_again_and_its_end_is_reported(tmp_path: P
     await child.ready.wait()
     assert child.running is not None
     first, created = child.running.pid, psutil.Process(child.running.pid).create_time()
+
+    async def restarted() -> bool:
+        return child.running is not None and child.running.pid != first
+
     os.kill(first, signal.SIGKILL)
-    await until(lambda: child.running is not None and child.running.pid != first)
+    await eventually(restarted, what="another process")
     assert reaped == [(first, created)]
     watch.cancel()
     await child.end()
@@ -98,11 +96,16 @@ async def test_child_that_stops_answering_is_replaced_even_when_frozen(tmp_path:
     )
     child = Child(part, ProcessTable(), said.append)
     watch = asyncio.create_task(child.watch())
-    await until(lambda: child.running is not None)
-    assert child.running is not None
-    frozen = child.running
+
+    async def started() -> Running | None:
+        return child.running
+
+    async def given_up_on() -> bool:
+        return child.restarts == 1
+
+    frozen = await eventually(started, what="a process")
     os.kill(frozen.pid, signal.SIGSTOP)
-    await until(lambda: child.restarts == 1)
+    await eventually(given_up_on, what="a restart")
     assert frozen.process.returncode == -signal.SIGKILL
     assert "did not answer" in said[0]
     watch.cancel()
