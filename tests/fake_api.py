@@ -90,6 +90,7 @@ class FakeApi:
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
     streams: list[list[str]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    closing: threading.Event = field(default_factory=threading.Event)
     url: str = ""
 
     def on(self, method: str, path: str, *replies: Reply) -> None:
@@ -119,6 +120,7 @@ class FakeApi:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.closing.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -150,10 +152,10 @@ class _Requests(BaseHTTPRequestHandler):
             body=json.loads(raw) if raw else None,
         )
         self.api.asked.append(asked)
-        if parts.path.endswith("/events") and self.api.streams:
-            self._stream(self.api.streams.pop(0))
-            return
         answer = self.api.answers.get((self.command, parts.path))
+        if parts.path.endswith("/events") and not answer:
+            self._stream(self.api.streams.pop(0) if self.api.streams else None)
+            return
         self._send(answer(asked) if answer else problem(404, "not_found", "There is none."))
 
     do_GET = do_POST = do_DELETE = _take
@@ -172,14 +174,18 @@ class _Requests(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def _stream(self, frames: list[str]) -> None:
+    def _stream(self, frames: list[str] | None) -> None:
+        """These frames and an end; None is a stream on which nothing happens."""
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         with contextlib.suppress(ConnectionError):  # the client may leave at any frame
-            for frame in frames:
+            for frame in frames or ():
                 self.wfile.write(frame.encode())
+            if frames is None:
+                self.wfile.flush()
+                self.api.closing.wait(30)
         self.close_connection = True
 
 

@@ -125,12 +125,12 @@ CHECKS = (
     Check(
         name="lint",
         about="ruff",
-        run=_tool("ruff", "check", "--quiet", "--output-format", "concise", "."),
+        run=_tool("ruff", "check", "--no-cache", "--quiet", "--output-format", "concise", "."),
     ),
     Check(
         name="format",
         about="ruff format",
-        run=_tool("ruff", "format", "--check", "--output-format", "concise", "."),
+        run=_tool("ruff", "format", "--no-cache", "--check", "--output-format", "concise", "."),
     ),
     Check(name="types", about="mypy --strict", run=_tool("mypy", ".")),
     Check(name="imports", about="who may import whom", run=_imports),

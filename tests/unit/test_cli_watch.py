@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 from api.cli import main
 from api.cli_watch import LiveText
+from tests.architecture.sources import ROOT
 from tests.fake_api import RUN_ID, FakeApi, Reply, frame, make_event, make_run
 
 RUN = f"/api/runs/{RUN_ID}"
@@ -103,3 +109,36 @@ def test_live_text_appends_at_the_offset_and_drops_what_it_has() -> None:
     assert live.tail(5, 80) == "far"
     live.ended("a")
     assert live.tail(5, 80) == ""
+
+
+def test_on_a_terminal_the_rows_and_the_live_text_are_drawn(api: FakeApi) -> None:
+    step = {"seq": 1, "name": "review", "round": 1, "attempt": 1, "status": "RUNNING"}
+    issue = {"number": 4, "severity": "major", "status": "open", "problem": "12 is not 21"}
+    api.on("GET", f"{RUN}/steps", Reply(body={"items": [step], "next_cursor": None}))
+    api.on("GET", f"{RUN}/issues", Reply(body={"items": [issue], "next_cursor": None}))
+    stopped = make_run(status="INTERRUPTED", event_seq=2)
+    api.on("GET", RUN, Reply(body=make_run()), Reply(body=make_run()), Reply(body=stopped))
+    partial = {"call_id": "c", "offset": 0, "text": "\x1b[2Jthe words it writes"}
+    api.streams = [
+        [frame(make_event(1, "run_created")), f"event: partial\ndata: {json.dumps(partial)}\n\n"],
+        [frame(make_event(2, "run_interrupted"))],
+    ]
+    ours, theirs = pty.openpty()
+    watching = subprocess.Popen(
+        [sys.executable, "-m", "api.cli", "watch", RUN_ID, "--url", api.url],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
+        stdout=theirs,
+    )
+    os.close(theirs)
+    drawn = b""
+    # The end of a pseudo-terminal is an error of input, not an empty read.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(ours, 65536):
+            drawn += chunk
+    os.close(ours)
+    assert watching.wait(20) == 0
+    seen = drawn.decode(errors="replace")
+    for part in ("Minutes of Monday", "review", "I4", "12 is not 21", "INTERRUPTED"):
+        assert part in seen
+    assert "\x1b[2Jthe words" not in seen
