@@ -1,0 +1,1 @@
+"""Stored histories of released workflow shapes, replayed without a server."""

@@ -1,0 +1,118 @@
+"""`python -m tests.replay.record`: runs one workflow to every kind of wait and stores its history.
+
+Run it when a workflow's shape was released; never replace a history of an older release, add one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from temporalio.client import WorkflowExecutionStatus
+
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM, Reply, errors, good_reviewer
+from tests.services import PostgresServer, TemporalServer
+from tests.stack import Stack, minutes
+
+HISTORIES = Path(__file__).parent / "histories"
+
+
+async def store(stack: Stack, run_id: str, name: str) -> None:
+    history = await stack.workflow(run_id).fetch_history()
+    (HISTORIES / f"{name}.json").write_text(history.to_json(), encoding="utf-8")
+
+
+async def until_ended(stack: Stack, run_id: str) -> None:
+    async def ended() -> bool:
+        described = await stack.workflow(run_id).describe()
+        return bool(described.status != WorkflowExecutionStatus.RUNNING)
+
+    await eventually(ended, what="the workflow's end")
+
+
+async def finished(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(good_reviewer(errors=[("E1x", "blue")]))
+    run = await stack.create()
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    await store(stack, run["id"], "waiting_for_a_person")
+    revision = {"revision": run["offered_revision"]}
+    await stack.call("POST", f"/api/runs/{run['id']}/confirm", revision)
+    await until_ended(stack, run["id"])
+    await store(stack, run["id"], "confirmed")
+
+
+async def stopped(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(Reply(hang=True))
+    run = await stack.create()
+    await llm.wait_requests(1)
+    await store(stack, run["id"], "mid_round")
+    await stack.call("POST", f"/api/runs/{run['id']}/interrupt", {})
+    await llm.wait_gone(1)
+    llm.script(good_reviewer())
+    await stack.call("POST", f"/api/runs/{run['id']}/resume", {})
+    await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    await store(stack, run["id"], "interrupted_and_resumed")
+
+
+async def by_hand(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(Reply(hang=True))
+    run = await stack.create()
+    await llm.wait_requests(1)
+    handle = stack.workflow(run["id"])
+    await handle.signal("interrupt")
+    await stack.until(run["id"], "INTERRUPTED")
+    await handle.signal("resume")
+    await stack.until(run["id"], "RUNNING")
+    await llm.wait_requests(2)
+    await store(stack, run["id"], "by_hand")
+    await handle.cancel()
+    await until_ended(stack, run["id"])
+    await store(stack, run["id"], "cancelled")
+
+
+async def retried(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(good_reviewer())
+    llm.queue(errors.server_error(), errors.server_error())
+    run = await stack.create(minutes(errors=0))
+    await llm.wait_requests(2)
+    await store(stack, run["id"], "waiting_for_a_retry")
+    await stack.until(run["id"], "AWAITING_CONFIRMATION")
+
+
+async def taken_over(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(Reply(hang=True))
+    run = await stack.create()
+    await llm.wait_requests(1)
+    stack.kill(stack.workers[-1])
+    llm.script(good_reviewer())
+    stack.worker()
+    await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    await store(stack, run["id"], "taken_over")
+
+
+async def main() -> None:
+    HISTORIES.mkdir(exist_ok=True)
+    postgres, temporal = PostgresServer(), TemporalServer()
+    try:
+        postgres.make()
+        postgres.start()
+        temporal.start()
+        await postgres.ready()
+        await postgres.make_template()
+        client = await temporal.ready()
+        for scene in (finished, stopped, by_hand, retried, taken_over):
+            async with FakeLLM() as llm:
+                stack = Stack(postgres, temporal, client, llm.base_url)
+                await stack.start()
+                try:
+                    await scene(stack, llm)
+                finally:
+                    await stack.stop()
+    finally:
+        temporal.remove()
+        postgres.remove()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
