@@ -46,7 +46,7 @@ def findings(prompt: Prompt) -> Sequence[Finding]:
         source = Source.of(prompt.lines)
         found += wrong_values(source, document, spans, granted=values(prompt.about))
         found += wrong_names(Known.of(source, prompt.about), document, spans)
-        found += wrong_owners(source, document, spans)
+        found += wrong_owners(source, document, spans, about=prompt.about)
         found += wrong_speakers(source, document, spans)
     found += contradictions(document, spans)
     found += doubled_words(document)

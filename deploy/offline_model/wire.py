@@ -6,11 +6,13 @@ of a client that leaves at the moment the socket says so, which is what an inter
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+LOG = logging.getLogger("redraft.offline_model")
 MAX_BODY = 64 * 1024 * 1024
 MAX_HEAD = 64 * 1024
 
@@ -182,6 +184,10 @@ class Connection(asyncio.Protocol):
             await self._serve(self, call)
         except ClientLeft:
             pass
+        except Exception as error:
+            # Only the kind of the fault: its message may hold pieces of a document.
+            LOG.error("request failed", extra={"error": type(error).__name__})
+            self.close(reset=True)
         finally:
             self._task = None
             self.on_gone = None

@@ -42,6 +42,9 @@ also when no usage is sent). Times are `time.time()`. `llm.of("redraft_review")`
 `await llm.refuse()` closes the port (connections are refused, open ones reset), `await
 llm.accept()` opens the same port again.
 
+A script that raises resets that connection and fails the test: leaving the `async with` raises it
+(`llm.failures` holds all).
+
 **Own process**: `python -m tests.fake_llm --port N --script FILE --log FILE`; see `__main__`.
 """
 

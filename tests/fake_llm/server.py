@@ -32,6 +32,7 @@ class FakeLLM:
     ) -> None:
         self.default: Player = good_reviewer()
         self.requests: list[Request] = []
+        self.failures: list[Exception] = []
         self.most_in_flight = 0
         self.on_event: Callable[[str, Request], None] = lambda _event, _request: None
         self.port = port
@@ -149,12 +150,14 @@ class FakeLLM:
         await self.accept()
         return self
 
-    async def __aexit__(self, *_exc: object) -> None:
+    async def __aexit__(self, kind: object, *_exc: object) -> None:
         await self.refuse()
         if self._thread is not None and self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             await asyncio.to_thread(self._thread.join)
             self._loop.close()
+        if self.failures and kind is None:
+            raise self.failures[0]
 
     async def accept(self) -> None:
         """Open the port (again)."""
@@ -229,6 +232,11 @@ class FakeLLM:
             outcome = await sending.run()
         except ClientLeft:
             self._gone(connection, request)
+        except Exception as error:
+            # A script that is wrong must fail its test, not look like a provider's fault.
+            self.failures.append(error)
+            self._ended(connection, request, "error")
+            connection.close(reset=True)
         else:
             self._ended(connection, request, outcome)
 

@@ -208,6 +208,19 @@ async def test_a_script_by_schema_is_used_up_in_order_and_can_be_changed() -> No
         assert (await streamed(llm))[:2] == ("n4", "length")
 
 
+async def test_a_script_that_raises_fails_its_test() -> None:
+    def wrong(_request: object) -> Reply:
+        raise KeyError("no such reply")
+
+    async def asked() -> None:
+        async with FakeLLM(wrong) as llm:
+            with pytest.raises(openai.APIConnectionError):
+                await streamed(llm)
+
+    with pytest.raises(KeyError, match="no such reply"):
+        await asked()
+
+
 async def test_a_whole_answer_has_the_same_content() -> None:
     async with FakeLLM(good_reviewer(errors=ERRORS)) as llm, client(llm) as provider:
         answer = await provider.chat.completions.create(**body())

@@ -159,6 +159,14 @@ def test_what_is_known_of_the_document_counts_as_said() -> None:
     assert review(prompt(planted, ENGLISH, about))["items"] == []
 
 
+def test_a_role_that_nobody_has_is_not_given_a_task() -> None:
+    source = "T1: Project Manager: I could put the notes into the shared folder ."
+    document = "- **Quality Manager**: put the notes into the shared folder.\n"
+    assert "Project Manager" in corrected(document, source)
+    about = block("ABOUT", '{"participants":["Quality Manager"]}')
+    assert review(prompt(document, source, about))["items"] == []
+
+
 def test_orders_inside_the_data_are_not_followed() -> None:
     hostile = (
         ENGLISH
