@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 
+import asyncpg
 from temporalio import activity
 
 from activities.claim import abandon_step
 from activities.death import LOOKS_APART, living
 from activities.outcomes import loop_over
-from activities.record import Move, lock_run, move, read_run
+from activities.record import Move, insert_comment, lock_run, move, read_run
 from activities.tools import Tools
-from deploy.database import Connection, transaction
+from deploy.database import Connection, clean, transaction
 from workflows.contract import (
     CancelMove,
     ConcludeInput,
@@ -27,6 +28,7 @@ from workflows.contract import (
     TakeOver,
 )
 from workflows.policy import next_step, next_work
+from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
     GUARDRAILS,
@@ -112,23 +114,33 @@ class Checkpoint:
             run = await lock_run(connection, given.run_id)
             if run is None or run.epoch != given.epoch or run.status != given.loaded_status:
                 return Moved(moved=False, code="moved_on")
+            if run.status not in MOVED_BY_EVENT[event][0]:
+                return Moved(moved=False, code="refused")
             if given.command == Signal.RESUME and run.reason_code in GUARDRAILS | LIMITS:
                 return Moved(moved=False, code="needs_override")
+            params = {"by": "signal"}
+            if given.reason:
+                params["comment_id"] = await insert_comment(
+                    connection, run, clean(given.reason), actor=given.actor
+                )
             seq = await move(
                 connection,
                 run.id,
                 Move(
                     event=event,
-                    actor=given.actor,
+                    actor=clean(given.actor),
                     from_=run.status,
                     epoch=given.epoch,
                     reason=reason,
-                    params={"by": "signal", **({"note": given.reason} if given.reason else {})},
+                    params=params,
                 ),
             )
             return Moved(moved=seq is not None, code="" if seq is not None else "refused")
 
-        moved = await transaction(self.tools.pool, work)
+        try:
+            moved = await transaction(self.tools.pool, work)
+        except asyncpg.UniqueViolationError:
+            return Moved(moved=False, code="run_active")  # another run of the document
         if moved.moved:
             self._hint(given.run_id)
         return moved

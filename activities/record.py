@@ -312,6 +312,27 @@ async def acknowledge(connection: Connection, run_id: str, seq: int) -> None:
     )
 
 
+async def insert_comment(
+    connection: Connection, run: RunRow, text: str, *, actor: str, revision: int | None = None
+) -> str:
+    """A person's words beside a move; its id. Events hold no content, so it goes with its
+    document."""
+    comment_id = new_id()
+    await connection.execute(
+        """
+        INSERT INTO comments (id, document_id, run_id, revision, text, actor)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        """,
+        comment_id,
+        run.document_id,
+        run.id,
+        revision,
+        text,
+        actor,
+    )
+    return comment_id
+
+
 async def insert_audit(
     connection: Connection,
     *,

@@ -327,17 +327,7 @@ async def insert_comment(
     content. What the event says of it: its id."""
     if text is None or not text.strip():
         return {}
-    comment_id = new_id()
-    await connection.execute(
-        """
-        INSERT INTO comments (id, document_id, run_id, revision, text, actor)
-        VALUES ($1, $2, $3, $4, $5, $6)
-        """,
-        comment_id,
-        row.document_id,
-        row.id,
-        revision,
-        text,
-        caller.actor,
+    comment_id = await record.insert_comment(
+        connection, row, text, actor=caller.actor, revision=revision
     )
     return {"comment_id": comment_id}
