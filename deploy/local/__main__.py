@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, str]) -> Options:
     if given.speech:
         raise UsageError("--speech: speech recognition is not built yet; leave the flag out")
+    temporal = given.temporal_address or environment.get("TEMPORAL_ADDRESS", "")
     return Options(
         data=data,
         host=given.host,
@@ -58,8 +59,9 @@ def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, st
         sample=not given.no_sample,
         database_url=given.database_url or environment.get("REDRAFT_DATABASE_URL", ""),
         database_owner_url=environment.get("REDRAFT_DATABASE_OWNER_URL", ""),
-        temporal_address=given.temporal_address or environment.get("TEMPORAL_ADDRESS", ""),
-        temporal_namespace=environment.get("TEMPORAL_NAMESPACE") or "redraft",
+        temporal_address=temporal,
+        # The embedded server has the one namespace; the variable is about the caller's own.
+        temporal_namespace=(temporal and environment.get("TEMPORAL_NAMESPACE")) or "redraft",
         openai_base_url=environment.get("OPENAI_BASE_URL", ""),
         openai_api_key=bool(environment.get("OPENAI_API_KEY")),
         environment=environment,

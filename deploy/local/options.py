@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,14 @@ class Options:
     openai_api_key: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
     modules: Modules = field(default_factory=Modules)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine reaches the pages."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     @property
     def offline_model(self) -> bool:

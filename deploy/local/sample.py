@@ -25,7 +25,7 @@ async def load(data: DataDirectory, wiring: Wiring) -> tuple[str, str]:
             wiring.api_port,
             "/api/runs",
             body=body,
-            headers={"Idempotency-Key": "sample"},
+            headers={"Idempotency-Key": "sample", "Authorization": f"Bearer {wiring.api_key}"},
             seconds=15.0,
         )
         if status != 201:

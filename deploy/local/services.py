@@ -57,8 +57,14 @@ class Wiring:
         given = self.options.environment.get("REDRAFT_TEMPORAL_WEB_URL", "")
         return self.temporal.web_url if self.temporal else given
 
+    @property
+    def api_key(self) -> str:
+        """Needed as soon as other machines can reach the API; made here where none was given."""
+        given = self.options.environment.get("REDRAFT_API_KEY", "")
+        return given or ("" if self.options.loopback else self.data.secret("api_key"))
+
     def joining(self) -> dict[str, str]:
-        """With these, further processes and client commands join the stack; no key of a person."""
+        """With these, processes and client commands join the stack; never a key to a model."""
         options = self.options
         temporal = self.temporal.address if self.temporal else options.temporal_address
         variables = {
@@ -71,6 +77,7 @@ class Wiring:
             "TEMPORAL_ADDRESS": temporal,
             "TEMPORAL_NAMESPACE": options.temporal_namespace,
             "OPENAI_BASE_URL": options.openai_base_url,
+            "REDRAFT_API_KEY": self.api_key,
         }
         if options.offline_model:
             variables |= {

@@ -7,6 +7,7 @@ workers and API. Down in the other order, so that nothing loses what it still ha
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections.abc import Callable, Coroutine
@@ -59,7 +60,8 @@ class Stack:
             for task in done:
                 task.result()
             if seen != (seen := [child.answering for child, _ in self._children]):
-                self.note_live()
+                with contextlib.suppress(OSError):  # a full disk must not end what still runs
+                    self.note_live()
 
     async def stop(self, hurry: asyncio.Event) -> None:
         """API and workers, then model and Temporal, Postgres last; `hurry` shortens every wait."""
@@ -176,7 +178,7 @@ class Stack:
                 if task in done:
                     task.result()
                 if not done:
-                    self._say(f"{part.name} is still starting (log: {part.command().log}) …")
+                    self._say(f"{part.name} is still starting (logs in {self.data.logs}) …")
         finally:
             ready.cancel()
 

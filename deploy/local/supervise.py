@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from deploy.local.errors import PartFailed
 from deploy.local.processes import Command, ProcessTable, Running, rotate, tail
@@ -72,11 +73,12 @@ class Child:
         while True:
             began = time.monotonic()
             await self.part.prepare()
-            self.running = self._table.spawn(self.part.command())
-            trouble = await self._until_trouble(self.running)
+            command = self.part.command()
+            self.running = self._table.spawn(command)
+            trouble = await self._until_trouble(self.running, command.log)
             self.ready.clear()
             await self.end()
-            await self._before_next(trouble, began)
+            await self._before_next(trouble, began, command.log)
 
     async def end(self, hurry: asyncio.Event | None = None) -> None:
         """Ends the process if it still runs: each signal with its patience, then SIGKILL."""
@@ -97,7 +99,7 @@ class Child:
             with contextlib.suppress(Exception):  # a notice for others; nothing here depends on it
                 await asyncio.wait_for(self.part.reaped(running.pid, running.created), 2.0)
 
-    async def _until_trouble(self, running: Running) -> str:
+    async def _until_trouble(self, running: Running, log: Path) -> str:
         """Returns what went wrong, in words."""
         answered = time.monotonic()
         pause, longest = _FIRST_ASKS
@@ -114,7 +116,7 @@ class Child:
             patience = self.part.patience if self.ready.is_set() else self.part.start_patience
             if error is not None and now - answered > patience:
                 return f"did not answer for {now - answered:.0f} s ({error})"
-            rotate(self.part.command().log)
+            rotate(log)
             if await running.wait(_ASK_EVERY if self.ready.is_set() else pause):
                 return running.ending
             pause = min(pause * 1.3, longest)
@@ -129,12 +131,11 @@ class Child:
             return str(error) or type(error).__name__
         return None
 
-    async def _before_next(self, trouble: str, began: float) -> None:
+    async def _before_next(self, trouble: str, began: float, log: Path) -> None:
         now = time.monotonic()
         self._recent.append(now)
         while self._recent and self._recent[0] < now - _WINDOW:
             self._recent.popleft()
-        log = self.part.command().log
         delays = self.part.delays
         if len(self._recent) > len(delays):
             raise PartFailed(

@@ -88,10 +88,10 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
         yield "For a real model set OPENAI_API_KEY (and OPENAI_BASE_URL, REDRAFT_MODEL)."
     if wiring.postgres and wiring.postgres.account:
         yield f"Postgres runs as {wiring.postgres.account.name}, because it refuses root."
-    if options.host not in ("127.0.0.1", "localhost", "::1"):
+    if options.api and wiring.api_key:
         yield (
-            f"Note: everybody who reaches {options.host} can read and change documents; "
-            "put a proxy with sign-in before it."
+            "Pages and API ask for a key: any name, and as password REDRAFT_API_KEY of "
+            f"{stack.data.environment_file}. Put a proxy that speaks TLS before other networks."
         )
 
 

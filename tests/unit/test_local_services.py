@@ -1,0 +1,97 @@
+"""What the children of `up` are told, and what `DIR/env` may say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from deploy.local.data import DataDirectory
+from deploy.local.options import Options
+from deploy.local.services import Wiring
+from deploy.local.temporal import Temporal
+
+CALLER = {
+    "OPENAI_API_KEY": "sk-mine",
+    "REDRAFT_MODEL": "large",
+    "REDRAFT_DATABASE_OWNER_URL": "postgresql://owner@elsewhere/db",
+    "REDRAFT_WORKER_HEALTH_PORT": "1",
+    "TEMPORAL_API_KEY": "of-another-cluster",
+    "PATH": "/bin",
+}
+DATABASE = "postgresql://app@elsewhere/db"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataDirectory:
+    directory = DataDirectory(tmp_path / "with space")
+    directory.create()
+    return directory
+
+
+def wiring(data: DataDirectory, **changes: str | bool) -> Wiring:
+    options = Options(
+        data=data.root,
+        database_url=DATABASE,
+        environment=CALLER,
+        openai_api_key=bool(changes.get("key", True)),
+        host=str(changes.get("host", "127.0.0.1")),
+    )
+    temporal = Temporal(
+        data=data, program=Path("temporal"), port=1, web_port=2, http_port=3, metrics_port=4
+    )
+    return Wiring(
+        options=options,
+        data=data,
+        postgres=None,
+        temporal=temporal,
+        api_port=8430,
+        model_port=8436,
+        worker_ports=(8440, 8441),
+    )
+
+
+def test_key_of_a_person_reaches_the_children_and_no_file(data: DataDirectory) -> None:
+    ours = wiring(data)
+    assert ours.python("worker", "worker").environment["OPENAI_API_KEY"] == "sk-mine"
+    assert "sk-mine" not in ours.environment_text()
+    assert "REDRAFT_MODEL=large\n" in ours.environment_text()
+
+
+def test_offline_model_is_named_where_no_other_is(data: DataDirectory) -> None:
+    text = wiring(data, key=False).environment_text()
+    assert "REDRAFT_MODEL=offline\n" in text
+    assert "OPENAI_BASE_URL=http://127.0.0.1:8436/v1\n" in text
+    assert "REDRAFT_OFFLINE_MODEL=1\n" in text
+
+
+def test_variables_about_services_of_the_caller_stay_outside(data: DataDirectory) -> None:
+    child = wiring(data).python("worker", "worker").environment
+    assert "TEMPORAL_API_KEY" not in child
+    assert child["TEMPORAL_ADDRESS"] == "127.0.0.1:1"
+    assert child["PATH"] == "/bin"
+
+
+def test_only_migrations_get_the_owner_of_the_database(data: DataDirectory) -> None:
+    ours = wiring(data)
+    commands = [part.command() for part in (*ours.workers(), ours.api(), ours.model())]
+    assert all("REDRAFT_DATABASE_OWNER_URL" not in command.environment for command in commands)
+    # Given without an owner's address, the one address serves both.
+    assert ours.migrate().environment["REDRAFT_DATABASE_OWNER_URL"] == DATABASE
+
+
+def test_each_worker_has_its_own_port_and_log(data: DataDirectory) -> None:
+    commands = [part.command() for part in wiring(data).workers()]
+    ports = [command.environment["REDRAFT_WORKER_HEALTH_PORT"] for command in commands]
+    assert ports == ["8440", "8441"]
+    assert len({command.log for command in commands}) == 2
+    assert "REDRAFT_WORKER_HEALTH_PORT" not in wiring(data).environment_text()
+
+
+def test_pages_that_other_machines_reach_get_a_key(data: DataDirectory) -> None:
+    assert "REDRAFT_API_KEY" not in wiring(data).environment_text()
+    open_door = wiring(data, host="0.0.0.0")
+    assert len(open_door.api_key) >= 32
+    assert f"REDRAFT_API_KEY={open_door.api_key}\n" in open_door.environment_text()
+    assert open_door.url == "http://127.0.0.1:8430"
+    assert wiring(data, host="::1").url == "http://[::1]:8430"
