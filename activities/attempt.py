@@ -16,6 +16,7 @@ from temporalio.exceptions import ApplicationError
 from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
+from activities.hooks import Hook, committed, effect
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import lock_run
 from activities.refine import RefineCloser
@@ -23,7 +24,7 @@ from activities.review import ReviewCloser
 from activities.step import Closer, Step
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import AWAY, Connection, transaction
+from deploy.database import AWAY, Connection
 from workflows.contract import Outcome, WorkInput
 from workflows.failures import FailureType
 from workflows.vocabulary import Reason, RunStatus, StepName, StepStatus
@@ -211,7 +212,7 @@ async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> flo
         return seconds if delay is None else delay
 
     try:
-        return await transaction(tools.pool, work, patience=10.0)
+        return await committed(Hook.FAULT, tools.pool, work, patience=10.0)
     except Exception:
         log.exception("fault not recorded", extra={"run_id": watch.run_id})
         return seconds
@@ -222,14 +223,15 @@ async def _clear_owner(tools: Tools, watch: Watch) -> None:
     if watch.deleted:
         return
     try:
-        await tools.pool.execute(
-            """
-            UPDATE runs r SET owner_worker = NULL
-            WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
-                SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
-            """,
-            watch.run_id,
-            tools.worker,
-        )
+        async with effect(Hook.RELEASE):
+            await tools.pool.execute(
+                """
+                UPDATE runs r SET owner_worker = NULL
+                WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
+                    SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
+                """,
+                watch.run_id,
+                tools.worker,
+            )
     except AWAY:
         log.warning("owner not cleared, the sweep will see", extra={"run_id": watch.run_id})

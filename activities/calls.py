@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from activities.failures import Failure, Verdict
 from activities.fence import finish_part, may_commit, open_parts, refusal
+from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.model import tokens
 from activities.model.client import CallEnd, ModelCall, output_limit, prompt_hash
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
 from activities.step import PartEnd, PartEndCode, Step
-from deploy.database import Connection, new_id, transaction
+from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
 from workflows.vocabulary import CallStatus, Reason, RunStatus, UsageSource
 
@@ -95,7 +96,7 @@ class PartCall:
             await open_call(connection, opening)
             return True
 
-        if not await transaction(self.step.tools.pool, work, patience=float("inf")):
+        if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
             self.step.watch.stop(Reason.INTERRUPTED)
             return False
         self.part.calls += 1
@@ -103,6 +104,10 @@ class PartCall:
 
     async def stream(self) -> CallEnd | None:
         """The request; None when it was stopped."""
+        async with effect(Hook.REQUEST):
+            return await self._stream()
+
+    async def _stream(self) -> CallEnd | None:
         step = self.step
         step.calls[self.id] = self.call
         storing = asyncio.create_task(self.writer.run())
@@ -137,8 +142,11 @@ class PartCall:
             items = {part.plan.part: list(part.kept) for part in self.step.claimed.parts}
             items[self.part.plan.part] = [*self.part.kept, *pending]
             await self.step.closer.prepare(items)
-        refused = await transaction(
-            self.step.tools.pool, lambda c: self._store(c, result), patience=float("inf")
+        refused = await committed(
+            Hook.SETTLE,
+            self.step.tools.pool,
+            lambda c: self._store(c, result),
+            patience=float("inf"),
         )
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
         if end is not None and end.failure is None:

@@ -13,10 +13,11 @@ from temporalio import activity
 
 from activities.claim import abandon_step
 from activities.death import LOOKS_APART, living
+from activities.hooks import Hook, committed
 from activities.outcomes import loop_over
 from activities.record import Move, insert_comment, lock_run, move, read_run
 from activities.tools import Tools
-from deploy.database import Connection, clean, transaction
+from deploy.database import Connection, clean
 from workflows.contract import (
     CancelMove,
     ConcludeInput,
@@ -103,7 +104,7 @@ class Checkpoint:
             )
             return seq is not None
 
-        return Moved(moved=await transaction(self.tools.pool, work))
+        return Moved(moved=await committed(Hook.CONCLUDE, self.tools.pool, work))
 
     @activity.defn(name="move_by_hand")
     async def move_by_hand(self, given: HandMove) -> Moved:
@@ -138,7 +139,7 @@ class Checkpoint:
             return Moved(moved=seq is not None, code="" if seq is not None else "refused")
 
         try:
-            moved = await transaction(self.tools.pool, work)
+            moved = await committed(Hook.BY_HAND, self.tools.pool, work)
         except asyncpg.UniqueViolationError:
             return Moved(moved=False, code="run_active")  # another run of the document
         if moved.moved:
@@ -171,7 +172,7 @@ class Checkpoint:
             )
             return seq is not None
 
-        moved = Moved(moved=await transaction(self.tools.pool, work))
+        moved = Moved(moved=await committed(Hook.CANCEL, self.tools.pool, work))
         self._hint(given.run_id)
         return moved
 
@@ -193,7 +194,7 @@ class Checkpoint:
             await abandon_open_step(connection, run.id)
             return True
 
-        return Moved(moved=await transaction(self.tools.pool, work))
+        return Moved(moved=await committed(Hook.TAKE_OVER, self.tools.pool, work))
 
     async def _dead(self, connection: Connection, given: TakeOver) -> bool:
         step = await connection.fetchrow(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.death import living
+from activities.hooks import Hook, committed
 from activities.items import PartState, read_parts
 from activities.material import StepMaterial, read_step
 from activities.model.profile import Profile, newest
@@ -21,7 +22,7 @@ from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import RunRow, append_event, lock_run, read_run
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import Connection, new_id, transaction
+from deploy.database import Connection, new_id
 from workflows.kinds.kind import Kind, PartPlan, Work
 from workflows.policy import next_step
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
@@ -177,7 +178,7 @@ async def _prepare(
             parts=(),
         )
 
-    prepared = await transaction(tools.pool, read, patience=float("inf"))
+    prepared = await committed(Hook.PREPARE, tools.pool, read, patience=float("inf"))
     if isinstance(prepared, NotClaimed) or prepared.plan_id is not None:
         return prepared
     parts = await asyncio.to_thread(prepared.kind.parts, prepared.material.work)
@@ -225,7 +226,7 @@ async def _claim_once(
             profile=prepared.profile,
         )
 
-    return await transaction(tools.pool, work, patience=float("inf"))
+    return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
 
 
 async def _attempt_of(connection: Connection, step_id: str) -> int | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import psutil
 
+from activities.hooks import Hook, effect
 from deploy.database import Connection, Pool
 
 LOOKS_APART = 0.5
@@ -141,6 +142,7 @@ async def living(connection: Connection, witness: Witness, step_id: str, worker:
 
 async def say_goodbye(pool: Pool, worker: str) -> None:
     """An orderly end: nobody has to prove this worker's death."""
-    await pool.execute(
-        "UPDATE workers SET goodbye_at = now(), in_flight = '{}' WHERE id = $1", worker
-    )
+    async with effect(Hook.GOODBYE):
+        await pool.execute(
+            "UPDATE workers SET goodbye_at = now(), in_flight = '{}' WHERE id = $1", worker
+        )

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from activities.failures import Failure
 from activities.fence import may_commit, open_parts, refusal
+from activities.hooks import Hook, committed
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Move, RunRow, append_event, lock_document_of, lock_run, move
 from activities.step import PartEnd, PartEndCode, Step
-from deploy.database import AWAY, Connection, transaction
+from deploy.database import AWAY, Connection
 from workflows.vocabulary import (
     GUARDRAILS,
     Actor,
@@ -86,12 +87,16 @@ async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
     failed = next((end for end in ends if end.code == PartEndCode.FAILED), None)
     retry = next((end.failure for end in ends if end.code == PartEndCode.RETRY), None)
     if step.watch.stopping is not None:
-        await transaction(step.tools.pool, lambda c: _close_stopped(step, c), patience=FOREVER)
+        await committed(
+            Hook.STOPPED, step.tools.pool, lambda c: _close_stopped(step, c), patience=FOREVER
+        )
     elif failed is not None:
-        await transaction(step.tools.pool, lambda c: _fail(step, failed, c), patience=FOREVER)
+        await committed(
+            Hook.FAIL, step.tools.pool, lambda c: _fail(step, failed, c), patience=FOREVER
+        )
     elif retry is not None:
-        delay = await transaction(
-            step.tools.pool, lambda c: _try_later(step, retry, c), patience=FOREVER
+        delay = await committed(
+            Hook.LATER, step.tools.pool, lambda c: _try_later(step, retry, c), patience=FOREVER
         )
         if delay is not None:
             raise RetryLater(delay)
@@ -115,7 +120,7 @@ async def _close_complete(step: Step) -> None:
         ):
             await step.closer.close(connection, run)
 
-    await transaction(step.tools.pool, work, patience=FOREVER)
+    await committed(Hook.COMPLETE, step.tools.pool, work, patience=FOREVER)
 
 
 async def _close_stopped(step: Step, connection: Connection) -> None:

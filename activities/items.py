@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from activities.fence import refusal
+from activities.hooks import Hook, committed
 from activities.record import append_event, lock_run
 from activities.watch import Watch
-from deploy.database import Connection, Pool, new_id, transaction
+from deploy.database import Connection, Pool, new_id
 from workflows.kinds.kind import Item, Kind, PartPlan, Refused, Work
 from workflows.vocabulary import Actor, EventType
 
@@ -130,7 +131,9 @@ class ItemWriter:
             batch = list(self.pending)
             if not batch:
                 return
-            if await transaction(self.pool, lambda c: self._store(c, batch), patience=float("inf")):
+            if await committed(
+                Hook.ITEMS, self.pool, lambda c: self._store(c, batch), patience=float("inf")
+            ):
                 self.part.kept.extend(batch)
                 del self.pending[: len(batch)]
 

@@ -16,9 +16,10 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.death import living
+from activities.hooks import Hook, committed, effect
 from activities.record import Move, acknowledge, lock_run, move
 from activities.tools import Tools
-from deploy.database import Connection, Row, transaction
+from deploy.database import Connection, Row
 from workflows.starting import Start, start_options
 from workflows.vocabulary import (
     WORKFLOW_NAME,
@@ -111,7 +112,8 @@ class Sweep:
         name = Signal.INTERRUPT if row["status"] == RunStatus.INTERRUPTED else Signal.DECIDE
         try:
             handle = self.client.get_workflow_handle(workflow_id(row["id"]))
-            await handle.signal(name, {"seq": row["move_seq"]}, rpc_timeout=RPC)
+            async with effect(Hook.SIGNAL):
+                await handle.signal(name, {"seq": row["move_seq"]}, rpc_timeout=RPC)
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
@@ -127,11 +129,12 @@ class Sweep:
             score=row["score"],
             seq=row["move_seq"],
         )
-        await self.client.start_workflow(
-            WORKFLOW_NAME,
-            **start_options(start, searchable=self.tools.searchable, replace=replace),
-            rpc_timeout=RPC,
-        )
+        async with effect(Hook.START):
+            await self.client.start_workflow(
+                WORKFLOW_NAME,
+                **start_options(start, searchable=self.tools.searchable, replace=replace),
+                rpc_timeout=RPC,
+            )
 
     async def _quiet(self) -> list[Row]:
         return await self.tools.pool.fetch(
@@ -203,7 +206,7 @@ class Sweep:
             )
             return seq is not None
 
-        moved = await transaction(self.tools.pool, work)
+        moved = await committed(Hook.TELL_ROW, self.tools.pool, work)
         for watch in self.tools.in_flight.of_run(row["id"]):
             watch.look.set()
         return "ended" if moved else None
@@ -212,7 +215,10 @@ class Sweep:
         """An open workflow that nobody works for; a wedged one is replaced in one call."""
         if row["quiet"] < ASLEEP_SECONDS or row["retries"] or await self._at_work(row["id"]):
             return None
-        await self.tools.pool.execute("UPDATE runs SET woken = woken + 1 WHERE id = $1", row["id"])
+        async with effect(Hook.WOKEN):
+            await self.tools.pool.execute(
+                "UPDATE runs SET woken = woken + 1 WHERE id = $1", row["id"]
+            )
         await self._start(row, replace=failing or row["woken"] >= WAKES)
         log.warning(
             "run woken",

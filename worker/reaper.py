@@ -17,11 +17,12 @@ from temporalio.service import RPCError
 
 from activities.checkpoint import abandon_open_step
 from activities.death import living
+from activities.hooks import Hook, committed, effect
 from activities.presence import forget_old_workers
 from activities.reconcile import Sweep
 from activities.record import lock_run
 from activities.tools import Tools
-from deploy.database import AWAY, Connection, Row, prepare_connection, transaction
+from deploy.database import AWAY, Connection, Row, prepare_connection
 from worker.provision import provision
 from workflows.vocabulary import RunStatus, Signal, workflow_id
 
@@ -100,16 +101,17 @@ class Reaper:
 
     async def _hand_on(self, row: Row) -> None:
         if row["status"] != RunStatus.RUNNING:
-            await transaction(self.tools.pool, lambda c: self._close(c, row))
+            await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))
             return
         key = (row["id"], row["owner_worker"])
         if time.monotonic() - self.told.get(key, -TELL_AGAIN) < TELL_AGAIN:
             return
         self.told[key] = time.monotonic()
         try:
-            await self.client.get_workflow_handle(workflow_id(row["id"])).signal(
-                Signal.TAKE_OVER, {"epoch": row["epoch"], "worker": row["owner_worker"]}
-            )
+            async with effect(Hook.TELL_WORKFLOW):
+                await self.client.get_workflow_handle(workflow_id(row["id"])).signal(
+                    Signal.TAKE_OVER, {"epoch": row["epoch"], "worker": row["owner_worker"]}
+                )
         except RPCError as error:
             log.info("take-over not told", extra={"run_id": row["id"], "error": error.status})
 

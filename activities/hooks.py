@@ -1,0 +1,104 @@
+"""Named points around every commit and every external effect, at which a test ends or freezes us.
+
+`REDRAFT_FAULT=claim.committed:2` ends the process as kill -9 does when that point is reached the
+second time; `…:2:freeze` stops it there until it is continued. Without the variable, read once at
+import, nothing of this costs anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from deploy.database import Connection, Pool, transaction
+
+Result = TypeVar("Result")
+
+
+class Hook(StrEnum):
+    """What is surrounded. A transaction has the points `written` and `committed`, an effect
+    (request, signal, start, single statement) `before` and `after`."""
+
+    PREPARE = "prepare"
+    CLAIM = "claim"
+    OPEN_CALL = "open_call"
+    REQUEST = "request"
+    ITEMS = "items"
+    SETTLE = "settle"
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+    FAIL = "fail"
+    LATER = "later"
+    FAULT = "fault"
+    RELEASE = "release"
+    CONCLUDE = "conclude"
+    BY_HAND = "by_hand"
+    CANCEL = "cancel"
+    TAKE_OVER = "take_over"
+    CLOSE_DEAD = "close_dead"
+    TELL_ROW = "tell_row"
+    TELL_WORKFLOW = "tell_workflow"
+    SIGNAL = "signal"
+    START = "start"
+    WOKEN = "woken"
+    GOODBYE = "goodbye"
+
+
+@dataclass(kw_only=True)
+class _Fault:
+    point: str
+    times: int
+    freeze: bool
+
+
+def _read(given: str) -> _Fault | None:
+    point, _, more = given.partition(":")
+    times, _, how = more.partition(":")
+    return _Fault(point=point, times=int(times or 1), freeze=how == "freeze") if point else None
+
+
+_fault = _read(os.environ.get("REDRAFT_FAULT", ""))
+
+
+def at(point: str) -> None:
+    """Ends or freezes this process if this is the point it was told to."""
+    if _fault is None or _fault.point != point:
+        return
+    _fault.times -= 1
+    if _fault.times == 0 and _fault.freeze:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif _fault.times == 0:
+        os._exit(137)
+
+
+@contextlib.asynccontextmanager
+async def effect(hook: Hook) -> AsyncIterator[None]:
+    """Something the outside sees, or a statement that commits by itself."""
+    at(f"{hook}.before")
+    yield
+    at(f"{hook}.after")
+
+
+async def committed(
+    hook: Hook,
+    pool: Pool,
+    work: Callable[[Connection], Awaitable[Result]],
+    **options: Any,
+) -> Result:
+    """`transaction`, with a point before its commit and one after it."""
+    if _fault is None:
+        return await transaction(pool, work, **options)
+
+    async def noticed(connection: Connection) -> Result:
+        result = await work(connection)
+        at(f"{hook}.written")
+        return result
+
+    result = await transaction(pool, noticed, **options)
+    at(f"{hook}.committed")
+    return result
