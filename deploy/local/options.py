@@ -14,16 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Modules:
-    """The modules that `up` starts."""
-
-    api: str = "api"
-    worker: str = "worker"
-    migrations: str = "deploy.migrations"
-    model: str = "deploy.offline_model"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Options:
     """`port` None: the default one or the next free. Empty addresses: embedded services."""
 
@@ -40,7 +30,6 @@ class Options:
     openai_base_url: str = ""
     openai_api_key: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
-    modules: Modules = field(default_factory=Modules)
 
     @property
     def loopback(self) -> bool:

@@ -123,7 +123,7 @@ class Wiring:
 
     def migrate(self) -> Command:
         return self.python(
-            self.options.modules.migrations,
+            "deploy.migrations",
             "migrate",
             REDRAFT_DATABASE_OWNER_URL=self.owner_url,
         )
@@ -132,13 +132,13 @@ class Wiring:
         words = ("--port", str(self.model_port))
         return Part(
             name="Offline model",
-            command=lambda: self.python(self.options.modules.model, "model", *words),
+            command=lambda: self.python("deploy.offline_model", "model", *words),
             check=lambda: expect_ok(self.model_port, "/v1/models"),
             stop_signals=((signal.SIGTERM, 1.0),),
         )
 
     def api(self) -> Part:
-        command = self.python(self.options.modules.api, "api", **self._api_address())
+        command = self.python("api", "api", **self._api_address())
         return Part(
             name="API",
             command=lambda: command,
@@ -151,7 +151,7 @@ class Wiring:
 
     def _worker(self, number: int, port: int) -> Part:
         command = self.python(
-            self.options.modules.worker,
+            "worker",
             f"worker-{number}" if len(self.worker_ports) > 1 else "worker",
             REDRAFT_WORKER_HEALTH_PORT=str(port),
         )
