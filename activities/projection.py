@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from activities.model import tokens
 from activities.model.client import Usage
 from activities.model.profile import Profile, version
 from activities.record import append_event
-from deploy.database import Connection, clean
+from deploy.database import Connection, Row, clean
 from workflows import pricing
 from workflows.vocabulary import (
     Actor,
@@ -154,6 +155,26 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     if closing.profile is not None and usage is not None:
         cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
     currency = pricing.currency(closing.profile.prices) if closing.profile else None
+    await _write_end(connection, closing, late=late, cost=cost, currency=currency)
+    was = (
+        dict(before.items())
+        if late
+        else dict.fromkeys(("input", "output", "cached", "reasoning"), 0)
+    )
+    await _add_to_run(connection, closing, was, currency)
+    await _tell_end(connection, closing, before)
+    return True
+
+
+async def _write_end(
+    connection: Connection,
+    closing: CallClosing,
+    *,
+    late: bool,
+    cost: Decimal | None,
+    currency: str | None,
+) -> None:
+    usage = closing.usage
     await connection.execute(
         """
         UPDATE model_calls SET status = $2, end_cause = $3, finish_reason = $4, tokens_input = $5,
@@ -182,12 +203,10 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
         closing.items_dropped,
         len(closing.text),
     )
-    was = (
-        dict(before.items())
-        if late
-        else dict.fromkeys(("input", "output", "cached", "reasoning"), 0)
-    )
-    await _add_to_run(connection, closing, was, currency)
+
+
+async def _tell_end(connection: Connection, closing: CallClosing, before: Row) -> None:
+    usage = closing.usage
     await append_event(
         connection,
         closing.run_id,
@@ -208,7 +227,6 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
             **closing.facts,
         },
     )
-    return True
 
 
 async def _add_to_run(

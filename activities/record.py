@@ -197,8 +197,15 @@ async def move(connection: Connection, run_id: str, wanted: Move) -> int | None:
         ["CONFIRMED", "REJECTED", "CANCELLED", "FAILED"],
         wanted.by_person,
     )
-    if seq is None:
-        return None
+    if seq is not None:
+        await _tell_of(connection, run_id, seq, wanted, to)
+    return seq
+
+
+async def _tell_of(
+    connection: Connection, run_id: str, seq: int, wanted: Move, to: RunStatus
+) -> None:
+    """The event under the seq that the move took; workers hear of a person's."""
     data = {"from": str(wanted.from_), "to": str(to), **wanted.params}
     if wanted.reason is not None:
         data["reason"] = str(wanted.reason)
@@ -216,7 +223,6 @@ async def move(connection: Connection, run_id: str, wanted: Move) -> int | None:
     )
     if wanted.by_person:
         await connection.execute("SELECT pg_notify($1, $2)", MOVES_CHANNEL, run_id)
-    return seq
 
 
 @dataclass(frozen=True, kw_only=True)
