@@ -28,6 +28,15 @@ CUES = {
         re.IGNORECASE,
     ),
 }
+_PLACE = r"([A-Z][\w.'-]*(?: [A-Z][\w'-]*)*)"
+_PLACES = {
+    "from": re.compile(
+        rf"\b(?:from|departs? from|leaving)\s+{_PLACE}|当前位置([\u3400-\u9fff]{{2,4}})"
+    ),
+    "to": re.compile(
+        rf"\b(?:to|in|visit|visits)\s+{_PLACE}|(?:去|到)([\u3400-\u9fff]{{2,4}}?)(?=玩|旅|看|，|,)"
+    ),
+}
 HEADINGS = {
     "summary": ("Summary", "摘要"),
     "decisions": ("Decisions", "决定"),
@@ -81,10 +90,14 @@ def _written(line: SourceLine) -> str:
 
 def itinerary(prompt: Prompt) -> Mapping[str, Any]:
     """The reply to `redraft_itinerary`: each day of the request that is not kept already."""
-    request = prompt.request
+    told = " ".join(
+        [*(line.text for line in prompt.lines[:50]), str(prompt.request.get("title") or "")]
+    )
+    request = {**_places(told), **prompt.request}
     days = _number(request.get("days"), 1)
     kept = {item.get("day") for item in prompt.already}
-    chinese = is_chinese(" ".join(str(value) for value in request.values()))
+    language = str(request.get("language") or "")
+    chinese = language.startswith("zh") or (not language and is_chinese(told))
     items = [
         {"day": day, "city": _city(request, day, days), "entries": list(entries)}
         for day in range(1, min(days, MOST_DAYS) + 1)
@@ -94,13 +107,19 @@ def itinerary(prompt: Prompt) -> Mapping[str, Any]:
     return {"items": items}
 
 
+def _places(told: str) -> Mapping[str, str]:
+    """Where from and where to, by the words of a request that does not say it apart."""
+    found = {name: pattern.search(told) for name, pattern in _PLACES.items()}
+    return {name: match[match.lastindex or 0] for name, match in found.items() if match}
+
+
 def _number(value: object, otherwise: int) -> int:
     return value if isinstance(value, int) and value > 0 else otherwise
 
 
 def _city(request: Mapping[str, Any], day: int, days: int) -> str:
     """The destination; where the request names several, each gets its share of the days."""
-    target = request.get("to")
+    target = request.get("to") or request.get("title")
     cities = [str(city) for city in target] if isinstance(target, list) else [str(target or "")]
     cities = [city for city in cities if city] or [str(request.get("from") or "-")]
     return cities[min((day - 1) * len(cities) // days, len(cities) - 1)]

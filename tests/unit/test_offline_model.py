@@ -241,6 +241,20 @@ def test_an_itinerary_has_the_days_that_are_missing() -> None:
     assert {item["city"] for item in items} == {"Suzhou"}
 
 
+@pytest.mark.parametrize(
+    ("source", "city", "start"),
+    [
+        ("T1: A trip from St. Petersburg to Rockford for 2 days.", "Rockford", "St. Petersburg"),
+        ("T1: 当前位置上海。我和女朋友打算去苏州玩两天。", "苏州", "上海"),
+    ],
+)
+def test_an_itinerary_reads_its_places_from_the_request(source: str, city: str, start: str) -> None:
+    wanted = block("SOURCE", source) + block("REQUEST", '{"days": 2}')
+    items = itinerary(read_prompt(messages(wanted)))["items"]
+    assert [item["city"] for item in items] == [city, city]
+    assert start in items[0]["entries"][0]["name"]
+
+
 def test_a_draft_has_the_sections_that_are_missing() -> None:
     kept = block("ALREADY", '[{"key": "summary"}]')
     english = draft(prompt("", ENGLISH, kept))["items"]
