@@ -19,7 +19,7 @@ from api.pages_render import Refused, page, words_of
 from api.queries import Reader
 from api.state import state_of
 from api.text import Catalogue
-from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus
+from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus, Severity, StepStatus
 
 _WATCHING = ("steps", "issues", "changes", "text")
 _DECIDING = ("issues", "changes", "text", "steps")
@@ -40,6 +40,19 @@ class EventLine:
     why: str
     actor: str
     at: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptItem:
+    """An issue, an edit (`find`, `replace`) or anything else that a step has so far."""
+
+    key: str
+    severity: str = ""
+    category: str = ""
+    quote: str = ""
+    problem: str = ""
+    find: str = ""
+    replace: str = ""
 
 
 async def run_page(
@@ -79,6 +92,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         sources = await sources_in_force(connection, run.document_id)
         texts = await _texts(connection, run)
         partial = await _partial(connection, calls)
+        kept = await _kept(connection, run, steps, calls)
         profiles = await queries.profiles_page(connection, _MOST)
     shown, why = _shown(run, texts, words)
     evidence = {name for issue in issues for name in issue.evidence}
@@ -94,6 +108,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "issues": issues,
         "calls": calls,
         "partial": partial,
+        "kept": kept,
         "events": [_line(event, words) for event in reversed(events)],
         "sources": sources,
         "order": _DECIDING if run.status in _SETTLED else _WATCHING,
@@ -234,6 +249,37 @@ async def _partial(reader: Reader, calls: Sequence[wire.Call]) -> list[Mapping[s
         text = (body.partial_text if body is not None else None) or ""
         found.append({**call.model_dump(), "text": text})
     return found
+
+
+async def _kept(
+    reader: Reader, run: wire.Run, steps: Sequence[wire.Step], calls: Sequence[wire.Call]
+) -> Sequence[KeptItem]:
+    """Items of a step that is not done, newest first: paid for, and not asked for again.
+
+    Those of another input revision belong to a plan that a person's edit made void.
+    """
+    if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in _SETTLED:
+        return []
+    last = steps[-1]
+    same = {
+        step.id
+        for step in steps
+        if (step.name, step.round, step.input_revision)
+        == (last.name, last.round, last.input_revision)
+    }
+    of_it = {call.id for call in calls if call.step_id in same}
+    items = await _all(queries.items_page, reader, run.id)
+    return [_kept_item(item) for item in reversed(items) if item.call_id in of_it]
+
+
+def _kept_item(item: wire.Item) -> KeptItem:
+    """Only texts are taken from the payload: a model wrote it."""
+    given = item.payload if isinstance(item.payload, dict) else {}
+    names = ("severity", "category", "quote", "problem", "find", "replace")
+    texts = {name: value for name in names if isinstance(value := given.get(name), str)}
+    if texts.get("severity") not in set(Severity):
+        texts.pop("severity", None)
+    return KeptItem(key=item.key, **texts)
 
 
 def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
