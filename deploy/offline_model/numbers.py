@@ -1,5 +1,6 @@
 """The rule about values: amounts, dates, weekdays that the source gives otherwise."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,11 @@ from deploy.offline_model.sources import Source
 
 DATES = frozenset(("month", "monthday", "weekday", "year", "zh-year"))
 
+_LABEL = re.compile(
+    r"^\W*(?!.{0,20}(?:next|deadline|due|下次|下一次|截止))[^:：\n]{0,20}"
+    r"(?:date|time|when|held|日期|时间)[^:：\n]{0,12}[:：]",
+    re.IGNORECASE,
+)
 MOST = 1000
 """Values compared in one document: each is held against all of the source."""
 
@@ -36,6 +42,8 @@ def wrong_values(
                 end=span[0] + found.end,
                 phrase_end=span[0] + found.phrase_end,
             )
+            if value.kind in DATES and _own_date(document, value.start):
+                continue
             if any(comparable(value, one) and one.scaled & value.scaled for one in granted):
                 continue
             other = rival(source, document, span, value)
@@ -53,3 +61,13 @@ def wrong_values(
                     evidence=[other.said.place.line.number],
                     score=other.score,
                 )
+
+
+def _own_date(document: str, at: int) -> bool:
+    """Whether a date is that of the document: in a heading, the first line, or after "Date:".
+
+    Nobody in a meeting says when it is held; what they say is when the next one is.
+    """
+    start = document.rfind("\n", 0, at) + 1
+    line = document[start : at + 1]
+    return line.startswith("#") or not document[:start].strip() or _LABEL.match(line) is not None

@@ -153,6 +153,14 @@ def test_a_value_the_source_does_not_speak_of_is_left_alone() -> None:
     assert review(prompt("- The caterer charges 900 Euros for lunch on Monday."))["items"] == []
 
 
+def test_the_date_of_the_meeting_itself_is_not_held_against_the_next_one() -> None:
+    source = "T1: Ana: so the next lamp meeting is on January 21st , a Friday"
+    document = "# Lamp meeting\n\n**Meeting date: Wednesday, January 7**\n\n- Ana opened.\n"
+    assert review(prompt(document, source))["items"] == []
+    planted = document + "- The next lamp meeting is on January 28.\n"
+    assert corrected(planted, source) == planted.replace("28", "21")
+
+
 def test_what_is_known_of_the_document_counts_as_said() -> None:
     about = block("ABOUT", '{"participants":["Brightwall"],"minutes":"45 minutes"}')
     planted = TRUE.replace("Brightwell", "Brightwall").replace("25 minutes", "45 minutes")
