@@ -27,12 +27,13 @@ def _parser() -> MarkdownIt:
 
 
 def _shift_headings(text: str) -> str:
-    """Tokens one level down: the page has its own single h1."""
+    """The highest heading becomes h3: the page has its own h1, and h2 names the section."""
     parser = _parser()
     tokens = parser.parse(text)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+    down = 3 - min((int(token.tag[1]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{max(3, min(6, int(token.tag[1]) + down))}"
     rendered: str = parser.renderer.render(tokens, parser.options, {})
     return rendered
 

@@ -292,10 +292,15 @@ def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
         return {}
     lines = [line for source in sources for line in source.text.splitlines()]
     return {
-        f"T{number}": lines[number - 1][:_QUOTE]
+        f"T{number}": _shortened(lines[number - 1])
         for number in numbers
         if number <= len(lines) and lines[number - 1].strip()
     }
+
+
+def _shortened(line: str) -> str:
+    text = " ".join(line.split())
+    return text if len(text) <= _QUOTE else f"{text[:_QUOTE].rpartition(' ')[0] or text[:_QUOTE]} …"
 
 
 def _interrupter(events: Sequence[wire.Event]) -> str | None:

@@ -8,8 +8,10 @@ from html import escape
 import pytest
 
 from activities import record
+from deploy.database import new_id
 from tests.api.harness import Api
 from tests.pages.forms import Browser
+from tests.read_rows import add_call, add_run, add_step, add_worker, insert
 from workflows.vocabulary import EventType, Reason, RunStatus
 
 HOSTILE = "</script><svg onload=alert(1)>\"'{{7*7}}"
@@ -301,3 +303,40 @@ async def test_a_signal_from_temporal_is_named_as_what_stopped_the_run(
         )
     text = (await browser.open(f"/runs/{run['id']}")).text
     assert "Interrupted by a signal from Temporal." in text
+
+
+async def test_what_an_open_call_writes_and_has_kept_is_shown_as_text(
+    api: Api, browser: Browser
+) -> None:
+    run_id = await add_run(api.pool)
+    await add_worker(api.pool)
+    step = await add_step(api.pool, run_id)
+    call = await add_call(api.pool, run_id, step, partial_text=f'{{"items": {HOSTILE}')
+    payloads = [
+        {"severity": "<b>", "problem": HOSTILE, "quote": 7, "category": None},
+        {"find": HOSTILE, "replace": "right"},
+        {"anything": [HOSTILE]},
+    ]
+    for position, payload in enumerate(payloads):
+        await insert(
+            api.pool,
+            "step_items",
+            id=new_id(),
+            plan_id=step[1],
+            part="all",
+            key=f"<i>{position}",
+            position=position,
+            payload=payload,
+            step_id=step[0],
+            call_id=call,
+        )
+    try:
+        text = (await browser.open(f"/runs/{run_id}")).text
+        assert "3 items are kept and will not be asked for again." in text
+        assert "&lt;i&gt;2" in text
+        assert "inserted: </span>right" in text
+        for hostile in ("<svg onload", "<b>", "<i>"):
+            assert hostile not in text
+        assert (await browser.open(f"/calls/{call}")).status_code == 200
+    finally:
+        await api.pool.execute("DELETE FROM workers")

@@ -34,6 +34,7 @@ def test_no_element_of_a_document_runs_or_loads(text: str) -> None:
 
 def test_headings_begin_below_those_of_the_page() -> None:
     assert render("# A\n\n## B") == "<h3>A</h3>\n<h4>B</h4>\n"
+    assert render("### A\n\n##### B") == "<h3>A</h3>\n<h5>B</h5>\n"
 
 
 def test_tables_lists_and_emphasis_stay() -> None:
