@@ -139,4 +139,8 @@ def _narrowed(document: str, start: int, end: int, right: str) -> tuple[int, int
     tail = 0
     while tail < min(len(old), len(right)) - lead and old[-1 - tail] == right[-1 - tail]:
         tail += 1
+    while lead and old[lead - 1].isalnum():  # whole words: a person reads the edits too
+        lead -= 1
+    while tail and old[len(old) - tail].isalnum():
+        tail -= 1
     return start + lead, end - tail, right[lead : len(right) - tail]

@@ -28,6 +28,8 @@ NOTHING = (
 )
 PER_FRAME = 0.05
 """Seconds between two frames at most; a fast pace sends several tokens in one."""
+READING = 30
+"""The prompt is read this many times faster than the answer is written, as models do."""
 _TOKEN = re.compile(r"\s?[A-Za-z]{1,6}|\s?\d{1,3}|\s+|.", re.DOTALL)
 _STREAM = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
 
@@ -144,7 +146,7 @@ class OfflineModel:
             await self._stream(connection, body, answer)
             return
         if self.rate:
-            await connection.pause(len(answer.pieces) / self.rate)
+            await connection.pause(self._reading(answer) + len(answer.pieces) / self.rate)
         message = {"role": "assistant", "content": "".join(answer.pieces)}
         choice = {"index": 0, "message": message, "finish_reason": answer.finish}
         whole = {**answer.head("chat.completion"), "choices": [choice], "usage": answer.usage}
@@ -169,12 +171,17 @@ class OfflineModel:
             prompt_tokens=prompt_tokens,
         )
 
+    def _reading(self, answer: Answer) -> float:
+        return answer.prompt_tokens / (self.rate * READING)
+
     async def _stream(
         self, connection: Connection, body: Mapping[str, Any], answer: Answer
     ) -> None:
         connection.start("200 OK", _STREAM, chunked=True)
         connection.send(answer.chunk({"role": "assistant", "content": ""}))
         size = max(1, round(self.rate * PER_FRAME)) if self.rate else 64
+        if self.rate:
+            await connection.pause(self._reading(answer))
         for at in range(0, len(answer.pieces), size):
             pieces = answer.pieces[at : at + size]
             if self.rate:
