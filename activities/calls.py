@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from activities.failures import Failure, Verdict
-from activities.fence import finish_part, may_commit, open_parts, refusal
+from activities.fence import finish_part, open_parts, refusal
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.model import tokens
@@ -243,7 +243,7 @@ class PartCall:
         await self._count(connection, result)
         if not result.done:
             return None
-        if not await may_commit(connection, run, claimed):
+        if not await claimed.may_commit(connection, run):
             return Reason.INTERRUPTED
         extras = dict(result.end.extras) if result.end else {}
         await finish_part(connection, claimed.plan_id, self.part.plan.part, extras)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.death import living
+from activities.fence import may_commit
 from activities.hooks import Hook, committed
 from activities.items import PartState, read_parts
 from activities.material import StepMaterial, read_step
@@ -49,6 +50,16 @@ class Claimed:
     work: Work
     kind: Kind
     profile: Profile
+
+    async def may_commit(self, connection: Connection, run: RunRow) -> bool:
+        """Whether a result may still be stored; the own step row was asked before."""
+        return await may_commit(
+            connection,
+            run,
+            epoch=self.run.epoch,
+            input_revision=self.input_revision,
+            plan_id=self.plan_id,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 
 from activities.failures import Failure
-from activities.fence import may_commit, open_parts, refusal
+from activities.fence import open_parts, refusal
 from activities.hooks import Hook, committed
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
@@ -115,7 +115,7 @@ async def _close_complete(step: Step) -> None:
         run = await lock_run(connection, claimed.run.id)
         if run is None or await refusal(connection, run.status, claimed.step_id) is not None:
             return
-        if await may_commit(connection, run, claimed) and not await open_parts(
+        if await claimed.may_commit(connection, run) and not await open_parts(
             connection, claimed.plan_id
         ):
             await step.closer.close(connection, run)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from activities.record import RunRow
 from deploy.database import Connection
 from workflows.vocabulary import Reason, RunStatus
-
-if TYPE_CHECKING:
-    from activities.claim import Claimed
 
 
 async def refusal(connection: Connection, status: RunStatus, step_id: str) -> Reason | None:
@@ -27,12 +24,14 @@ async def refusal(connection: Connection, status: RunStatus, step_id: str) -> Re
     return None
 
 
-async def may_commit(connection: Connection, run: RunRow, claimed: Claimed) -> bool:
+async def may_commit(
+    connection: Connection, run: RunRow, *, epoch: int, input_revision: int | None, plan_id: str
+) -> bool:
     """Epoch equal, the plan in force and about the working text. The own step was asked before."""
-    if run.epoch != claimed.run.epoch or run.working_revision != claimed.input_revision:
+    if run.epoch != epoch or run.working_revision != input_revision:
         return False
     in_force: bool = await connection.fetchval(
-        "SELECT voided_at IS NULL FROM step_plans WHERE id = $1", claimed.plan_id
+        "SELECT voided_at IS NULL FROM step_plans WHERE id = $1", plan_id
     )
     return in_force
 

@@ -17,36 +17,21 @@ from typing import Any
 
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 from temporalio.client import Client
-from temporalio.common import (
-    SearchAttributeKey,
-    SearchAttributePair,
-    TypedSearchAttributes,
-    WorkflowIDConflictPolicy,
-    WorkflowIDReusePolicy,
-)
-from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities import record
 from api import metrics
 from deploy.database import AWAY, Pool
 from deploy.settings import Settings
-from workflows.contract import RunInput
-from workflows.vocabulary import QUEUE, WORKFLOW_NAME, RunStatus, Signal, workflow_id
+from deploy.temporal import connect
+from workflows.starting import Start, start_options
+from workflows.vocabulary import WORKFLOW_NAME, Signal, workflow_id
 
 log = logging.getLogger("redraft.api.signals")
 
 INLINE_SECONDS = 1.0
 COOL_SECONDS = 5.0
 BACKGROUND_SECONDS = 15.0
-TASK_TIMEOUT = timedelta(seconds=5)
-SUMMARY_LENGTH = 100
-
-_STATUS = SearchAttributeKey.for_keyword("RedraftStatus")
-_KIND = SearchAttributeKey.for_keyword("RedraftKind")
-_DOCUMENT = SearchAttributeKey.for_keyword("RedraftDocument")
-_ROUND = SearchAttributeKey.for_int("RedraftRound")
-_SCORE = SearchAttributeKey.for_int("RedraftScore")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,35 +49,6 @@ class Due:
     keep: bool = True
 
 
-async def connect(settings: Settings) -> Client:
-    """A client that reaches out at its first call. TLS and keys come from TEMPORAL_* variables."""
-    given: dict[str, Any] = dict(ClientConfig.load_client_connect_config(disable_file=True))
-    given |= {
-        "target_host": settings.temporal_address,
-        "namespace": settings.temporal_namespace,
-        "lazy": True,
-    }
-    return await Client.connect(**given)
-
-
-def search_attributes(due: Due) -> TypedSearchAttributes:
-    """Of a run that starts or goes on."""
-    pairs: list[SearchAttributePair[Any]] = [
-        SearchAttributePair(_STATUS, str(RunStatus.RUNNING)),
-        SearchAttributePair(_KIND, due.kind),
-        SearchAttributePair(_DOCUMENT, due.document_id),
-        SearchAttributePair(_ROUND, due.round),
-    ]
-    if due.score is not None:
-        pairs.append(SearchAttributePair(_SCORE, due.score))
-    return TypedSearchAttributes(pairs)
-
-
-def _shortened(title: str) -> str:
-    line = " ".join(title.split())
-    return line if len(line) <= SUMMARY_LENGTH else line[: SUMMARY_LENGTH - 1] + "…"
-
-
 class Signals:
     """Sends what is due; one per process. `close` waits for nothing."""
 
@@ -104,7 +60,7 @@ class Signals:
 
     async def client(self) -> Client:
         if self._client is None:
-            self._client = await connect(self._settings)
+            self._client = await connect(self._settings, lazy=True)
         return self._client
 
     async def server_version(self) -> str | None:
@@ -180,34 +136,25 @@ class Signals:
                 raise
 
     async def _wake_or_start(self, client: Client, due: Due) -> None:
+        start = Start(
+            run_id=due.run_id,
+            kind=due.kind,
+            document_id=due.document_id,
+            title=due.title,
+            round=due.round,
+            score=due.score,
+            seq=due.seq,
+        )
+        patience = timedelta(seconds=BACKGROUND_SECONDS)
         try:
-            await self._signal_with_start(client, due, search_attributes(due))
+            await client.start_workflow(WORKFLOW_NAME, **start_options(start), rpc_timeout=patience)
         except RPCError as error:
             # A namespace without our search attributes must not keep a run from starting.
             if error.status != RPCStatusCode.INVALID_ARGUMENT:
                 raise
             log.warning("search attributes refused", extra={"run_id": due.run_id})
-            await self._signal_with_start(client, due, None)
-
-    async def _signal_with_start(
-        self, client: Client, due: Due, attributes: TypedSearchAttributes | None
-    ) -> None:
-        await client.start_workflow(
-            WORKFLOW_NAME,
-            RunInput(run_id=due.run_id),
-            id=workflow_id(due.run_id),
-            task_queue=QUEUE,
-            task_timeout=TASK_TIMEOUT,
-            id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            memo={"document_id": due.document_id, "kind": due.kind},
-            search_attributes=attributes,
-            static_summary=_shortened(f"{due.kind}: {due.title}"),
-            static_details=f"Run `{due.run_id}` of document `{due.document_id}`",
-            start_signal=Signal.RESUME,
-            start_signal_args=[{"seq": due.seq}],
-            rpc_timeout=timedelta(seconds=BACKGROUND_SECONDS),
-        )
+            options = start_options(start, searchable=False)
+            await client.start_workflow(WORKFLOW_NAME, **options, rpc_timeout=patience)
 
     async def close(self) -> None:
         for task in tuple(self._under_way):
