@@ -181,6 +181,28 @@ def test_doubled_words_and_placeholders_are_minor() -> None:
     assert [finding.suggestion is not None for finding in found] == [True, True, False]
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "body",
+    [
+        " " * 30_000 + "x",
+        "*" * 30_000,
+        "| a | 1.2 |\n" * 3_000,
+        "王老师和李校长" * 4_000,
+        "Karen Foo said 77 " * 1_500,
+        "x=[1,2,3];foo(bar);" * 1_500,
+        "# \n" * 10_000,
+        "一二三四五六七八九十" * 3_000,
+        "",
+        "x",
+    ],
+)
+def test_a_body_like_no_minutes_is_answered_soon_and_quoted_as_it_is(body: str) -> None:
+    found = findings(body)
+    assert len(found) <= 300
+    assert all(finding.quote in body for finding in found)
+
+
 def test_without_sources_nothing_is_claimed_about_facts() -> None:
     assert findings("It costs 77 Euros, says Karen Whitfield, on Friday.", "") != ()
     assert all(finding.category == "date" for finding in findings("On Friday, 77 Euros.", ""))

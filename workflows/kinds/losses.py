@@ -14,7 +14,7 @@ from workflows.kinds.passages import Span, overlaps, sentence_around
 
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]*\*\*[^*]+\*\*[:：]?[ \t]*$")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•][ \t]+\S|\d{1,3}[.)、][ \t]*\S|\|.*\|[ \t]*$)")
-_ROW_RULE = re.compile(r"^[ \t]*\|?[ \t:|-]+\|?[ \t]*$")
+_ROW_RULE = re.compile(r"^[ \t:|-]*+$")
 LONGEST_UNASKED = 80
 """Characters that may go without a quote around them (a reworded clause)."""
 

@@ -21,6 +21,7 @@ _SAME = str.maketrans(
         "…": "...",
     }
 )
+LONGEST_SENTENCE = 2000
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？；\n]")
 _DROPPED = frozenset("*\u200b\ufeff\u00ad")
 
@@ -47,11 +48,12 @@ def first_span(body: str, text: str) -> Span | None:
 
 def sentence_around(body: str, start: int, end: int) -> Span:
     """The sentence (or line) that holds [start, end)."""
-    first = 0
-    for found in _SENTENCE_END.finditer(body, 0, start):
+    first = max(0, start - LONGEST_SENTENCE)
+    for found in _SENTENCE_END.finditer(body, first, start):
         first = found.end()
-    following = _SENTENCE_END.search(body, end)
-    return first, following.start() if following else len(body)
+    last = min(len(body), end + LONGEST_SENTENCE)
+    following = _SENTENCE_END.search(body, end, last)
+    return first, following.start() if following else last
 
 
 def overlaps(one: Span, other: Span) -> bool:

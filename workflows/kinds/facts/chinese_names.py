@@ -17,6 +17,7 @@ from workflows.kinds.facts.context import (
 from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
+MOST_FINDINGS = 100
 _SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈"
     "姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
@@ -46,6 +47,8 @@ def chinese_strangers(material: Material, facts: Facts, body: str) -> list[Findi
         if name + title in whole or (len(name) > 1 and name in whole):
             continue
         findings.append(_finding(facts, body, start, name, title))
+        if len(findings) == MOST_FINDINGS:
+            break
     return findings
 
 
@@ -66,7 +69,7 @@ def _names(body: str) -> Iterator[tuple[int, str, str]]:
 
 def _finding(facts: Facts, body: str, start: int, name: str, title: str) -> Finding:
     end = start + len(name) + len(title)
-    quote = unique_quote(body, start, end, least=4)
+    quote = unique_quote(body, start, end, least=2)
     right, line = _likely(facts, body, start, name, title)
     return Finding(
         category="name",

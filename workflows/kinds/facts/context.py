@@ -9,9 +9,10 @@ import bisect
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.chinese import chinese_numbers
@@ -27,6 +28,10 @@ RAREST = 6.0
 """What a word weighs that stands in one line, however long the meeting is."""
 FARTHEST = 12
 """Lines further away do not speak of the same thing."""
+LONGEST_QUOTE = 200
+"""A passage that is not unique by then stands in text that repeats itself."""
+WIDEST = 80
+"""Characters that a quote grows by at once: a line may have no spaces."""
 NEAR, NEAR_CHINESE = 24, 10
 """Characters to either side of a number that are right around it."""
 _CLAUSE_END = re.compile(r"[,，、:：(（)）]|\s[-–—]\s")
@@ -46,6 +51,16 @@ class Facts:
         return frozenset(
             value for line in self.numbers for mention in line for value in mention.values
         )
+
+    @cached_property
+    def counted(self) -> Mapping[str, Sequence[tuple[int, Mention]]]:
+        """For each noun the numbers that count it, with the index of their line."""
+        return _index(self.numbers, lambda mention: mention.nouns)
+
+    @cached_property
+    def valued(self) -> Mapping[float, Sequence[tuple[int, Mention]]]:
+        """For each value the numbers that may mean it, with the index of their line."""
+        return _index(self.numbers, lambda mention: mention.values)
 
     @cached_property
     def speakers(self) -> frozenset[str]:
@@ -76,14 +91,36 @@ def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     )
 
 
+Key = TypeVar("Key", str, float)
+
+
+def _index(
+    numbers: Sequence[Sequence[Mention]], keys: Callable[[Mention], Iterable[Key]]
+) -> Mapping[Key, Sequence[tuple[int, Mention]]]:
+    index: defaultdict[Key, list[tuple[int, Mention]]] = defaultdict(list)
+    for at, line in enumerate(numbers):
+        for mention in line:
+            for key in keys(mention):
+                index[key].append((at, mention))
+    return dict(index)
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
+    """One byte a character, 1 inside the spans."""
+    marks = bytearray(len(text))
+    for start, end in spans:
+        marks[start:end] = b"\x01" * (end - start)
+    return marks
+
+
 def read_numbers(text: str) -> list[Mention]:
     """Numbers of a text in either language; where both readers see one, the one with a unit."""
     chinese = chinese_numbers(text) if re.search(r"[\u4e00-\u9fff]", text) else []
-    taken = [(mention.start, mention.end) for mention in chinese]
+    taken = marked(text, [(mention.start, mention.end) for mention in chinese])
     english = [
         mention
         for mention in (english_numbers(text) if may_have_numbers(text) else ())
-        if not any(start < mention.end and mention.start < end for start, end in taken)
+        if 1 not in taken[mention.start : mention.end]
     ]
     return sorted([*english, *chinese], key=lambda mention: mention.start)
 
@@ -172,7 +209,7 @@ def unique_quote(body: str, start: int, end: int, *, least: int = 8) -> str:
         start > first or end < last
     ):
         grown = _grow(body, start, end, first, last)
-        if grown == (start, end):
+        if grown == (start, end) or grown[1] - grown[0] > LONGEST_QUOTE:
             break
         start, end = grown
     return body[start:end]
@@ -180,6 +217,7 @@ def unique_quote(body: str, start: int, end: int, *, least: int = 8) -> str:
 
 def _grow(body: str, start: int, end: int, first: int, last: int) -> tuple[int, int]:
     """One word (or Chinese character) more to the left, else to the right."""
+    first, last = max(first, start - WIDEST), min(last, end + WIDEST)
     left = re.search(r"(?:[^\s\u4e00-\u9fff]+|[\u4e00-\u9fff])\s*$", body[first:start])
     if left is not None and not re.fullmatch(r"[-*+#>|]+\s*|\d+[.)]\s*", left.group()):
         return first + left.start(), end

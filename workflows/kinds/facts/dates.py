@@ -36,6 +36,7 @@ _DAYS = re.compile(
     rf"\b(?P<day>{'|'.join(lexicon.WEEKDAYS)})s?\b|(?:下|上|这|本)?(?:个)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?![年月次期届])",
     re.IGNORECASE,
 )
+MOST_FINDINGS = 100
 _ANY = re.compile(r"day|\d|月|周|星期|礼拜|" + "|".join(name[:3] for name in lexicon.MONTHS), re.I)
 _HEADER = re.compile(
     r"^[ \t]*[-*#]*[ \t]*\**(?:date|when|meeting date|日期|会议日期|会议时间|时间)\**\s*[:：]", re.I
@@ -134,6 +135,8 @@ def verify_dates(material: Material, body: str) -> list[Finding]:
         finding = _finding(facts, body, day, said, meeting if header else None)
         if finding is not None:
             findings.append(finding)
+        if len(findings) == MOST_FINDINGS:
+            break
     return findings
 
 
@@ -185,7 +188,7 @@ def _reachable(
 def _finding(
     facts: Facts, body: str, day: Day, said: Sequence[tuple[int, Day]], meeting: date | None
 ) -> Finding | None:
-    quote = unique_quote(body, day.start, day.end)
+    quote = unique_quote(body, day.start, day.end, least=4)
     written = body[day.start : day.end]
     match = _match(facts, body, day, said)
     if meeting is not None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.chinese_names import chinese_strangers
@@ -28,8 +28,8 @@ _NAME = re.compile(
     rf"(?<![\w'’@/.-]){_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*"
     rf"(?:[ ]{_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*)*"
 )
-_SKIPPED_LINE = re.compile(r"^\s*(?:#{1,6}\s|\|?[\s:|-]+\|?$|\*\*[^*]+\*\*:?\s*$|```)")
-_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}[\s:|-]*$")
+_SKIPPED_LINE = re.compile(r"^\s*+(?:#{1,6}\s|\|?[\s:|-]*+$|\*\*[^*]+\*\*:?\s*$|```)")
+_TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}[\s:|-]*$")
 _LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)|`[^`\n]*`|https?://\S+")
 _ACTS = re.compile(
     r"\**\s*(?:will|shall|to|is to|are to|must|agreed|proposed|said|asked|suggested|presented|"
@@ -42,6 +42,9 @@ _OWNER_LABEL = re.compile(
 _ITEM_OWNER = re.compile(
     r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]?\]\s*)?\**[^\W\d_][\w'’. -]{0,40}(?:\*\*)?[:：]"
 )
+MOST_FINDINGS = 100
+NEAR = 60
+"""Characters before a name that tell whether a sentence begins or an owner is named."""
 _SENTENCE_START = re.compile(
     r"(?:^|[.!?:;|(“\"‘—–]|\*\*|^\s*(?:[-*+]|\d+[.)])(?:\s*\[[ xX]?\])?)\s*$"
 )
@@ -72,7 +75,8 @@ def verify_names(material: Material, body: str) -> list[Finding]:
     if not facts.lines:
         return []
     known = known_of(material)
-    findings = [_finding(facts, known, body, named) for named in _strangers(known, body)]
+    strangers = list(islice(_strangers(known, body), MOST_FINDINGS))
+    findings = [_finding(facts, known, body, named) for named in strangers]
     findings += chinese_strangers(material, facts, body)
     return list({finding.quote: finding for finding in findings}.values())
 
@@ -136,16 +140,18 @@ def _strangers(known: Known, body: str) -> Iterator[_Named]:
 def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named | None:
     words = found.group().split(" ")
     start = found.start()
-    opens = _SENTENCE_START.search(line[:start]) is not None
-    labelled = _OWNER_LABEL.search(line[:start]) is not None
+    # A line may be a whole document: only what stands right before matters.
+    before = line[:start] if start <= NEAR else "x" + line[start - NEAR : start]
+    opens = _SENTENCE_START.search(before) is not None
+    labelled = _OWNER_LABEL.search(before) is not None
     while words and opens and (words[0].lower() in lexicon.OPENERS or words[0].endswith("ly")):
         start += len(words.pop(0)) + 1
         opens = False
     if not words or line[found.end() : found.end() + 1] in ("(", "/"):
         return None
-    acts = _ACTS.match(line[found.end() :]) is not None
+    acts = _ACTS.match(line, found.end()) is not None
     unknown = [word for word in words if not _is_known(known, word)]
-    labelled = labelled or _ITEM_OWNER.match(line[: found.end() + 3]) is not None
+    labelled = labelled or _ITEM_OWNER.match(line, 0, found.end() + 3) is not None
     if not unknown and not _other_letter(known, words) and not (labelled and _mixed(known, words)):
         return None
     if (

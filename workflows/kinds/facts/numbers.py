@@ -12,6 +12,7 @@ from workflows.kinds.facts.context import (
     context_weights,
     facts_of,
     line_score,
+    marked,
     near_score,
     read_numbers,
     stem,
@@ -24,11 +25,13 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
-    r"^[ \t]*\d{1,3}[.)、](?!\d)|^\|?[ \t]*\**\d+(?:\.\d+)+\**[ \t]*\||^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
-    r"^[ \t]*[-*]?[ \t]*\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
+    r"^[ \t]*+\d{1,3}[.)、](?!\d)|^\|?[ \t]*\**\d+(?:\.\d+)+\**[ \t]*\||^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
+    r"^[ \t]*+[-*]?[ \t]*+\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
     r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
     re.MULTILINE | re.IGNORECASE,
 )
+MOST_FINDINGS = 100
+"""A body with more wrong numbers than this is about something else; more would help nobody."""
 _MONEY = frozenset(CURRENCIES.values())
 
 
@@ -51,16 +54,16 @@ def verify_numbers(material: Material, body: str) -> list[Finding]:
         finding = _check(facts, known, body, mention)
         if finding is not None:
             findings.append(finding)
+        if len(findings) == MOST_FINDINGS:
+            break
     return findings
 
 
 def body_numbers(body: str) -> list[Mention]:
     """Numbers that state something: not list markers, dates, times of day, code, links."""
-    masked = [found.span() for found in _MASKED.finditer(body)] + date_spans(body)
+    masked = marked(body, [*(found.span() for found in _MASKED.finditer(body)), *date_spans(body)])
     return [
-        mention
-        for mention in read_numbers(body)
-        if not any(start < mention.end and mention.start < end for start, end in masked)
+        mention for mention in read_numbers(body) if 1 not in masked[mention.start : mention.end]
     ]
 
 
@@ -101,9 +104,8 @@ def _other_currency(facts: Facts, mention: Mention) -> _Match | None:
         return None
     same = [
         _Match(mention=other, line=at)
-        for at, others in enumerate(facts.numbers)
-        for other in others
-        if other.values & mention.values
+        for value in mention.values
+        for at, other in facts.valued.get(value, ())
     ]
     units = {match.mention.unit for match in same}
     return same[0] if len(units) == 1 and units <= _MONEY - {mention.unit} else None
@@ -114,13 +116,15 @@ def _other_count(facts: Facts, body: str, mention: Mention) -> _Match | None:
     nouns = set(mention.nouns)
     if not nouns or max(mention.values) < 2:
         return None
-    others: list[_Match] = []
-    for at, line in enumerate(facts.numbers):
-        near = facts.numbers[max(0, at - 1) : at + 2]
-        speaks = any(nouns & set(other.nouns) for other in line) or _has_noun(facts, nouns, at)
-        if speaks and any(other.values & mention.values for row in near for other in row):
-            return None
-        others += [_Match(mention=other, line=at) for other in line if nouns & set(other.nouns)]
+    others = [
+        _Match(mention=other, line=at)
+        for noun in mention.nouns
+        for at, other in facts.counted.get(noun, ())
+    ]
+    for value in mention.values if others else ():
+        for at, _ in facts.valued.get(value, ()):
+            if any(_has_noun(facts, nouns, near) for near in (at - 1, at, at + 1)):
+                return None
     rated = _rated(facts, body, mention, others)
     return _clearest(rated, least=3.0, lead=1.0 if len(rated) == 1 else 1.4)
 
@@ -178,7 +182,7 @@ def _clearest(rated: list[_Rated], *, least: float, lead: float) -> _Match | Non
 
 
 def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
-    text = facts.lines[at].text.lower()
+    text = facts.lines[at].text.lower() if 0 <= at < len(facts.lines) else ""
     return any(noun in text for noun in nouns)
 
 
@@ -212,7 +216,8 @@ def _is_year(mention: Mention) -> bool:
 
 
 def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) -> Finding:
-    quote = unique_quote(body, mention.start, mention.end)
+    least = 2 if mention.unit or mention.nouns else 8
+    quote = unique_quote(body, mention.start, mention.end, least=least)
     number = body[mention.start : mention.end]
     if match is None:
         return Finding(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
+MOST_FINDINGS = 50
 _DOUBLED = re.compile(r"\b([A-Za-z]{2,})([ \t]+)\1\b(?![-'’])", re.IGNORECASE)
 _DOUBLED_CHINESE = re.compile(
     r"(的的|了了(?!解)|是是(?!非)|在在|和和|将将|被被|对对(?![的吧])|与与)"
@@ -23,8 +25,10 @@ _PLACEHOLDER = re.compile(
 
 def verify_wording(material: Material, body: str) -> list[Finding]:
     """Minor findings, in the order of the body."""
-    findings = []
+    findings: list[Finding] = []
     for found in [*_DOUBLED.finditer(body), *_DOUBLED_CHINESE.finditer(body)]:
+        if len(findings) == MOST_FINDINGS:
+            break
         written = found.group()
         word = found.group(1) if found.re is _DOUBLED else written[0]
         if word.lower() in lexicon.FINE_DOUBLED or _is_name(found.group()):
@@ -39,7 +43,7 @@ def verify_wording(material: Material, body: str) -> list[Finding]:
                 suggestion=quote.replace(written, word, 1),
             )
         )
-    for found in _PLACEHOLDER.finditer(body):
+    for found in islice(_PLACEHOLDER.finditer(body), MOST_FINDINGS):
         findings.append(
             Finding(
                 category="wording",
