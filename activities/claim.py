@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from activities.death import living
 from activities.fence import may_commit
 from activities.hooks import Hook, committed
-from activities.items import PartState, read_parts
+from activities.items import PartState, new_parts, read_parts
 from activities.material import StepMaterial, read_step
 from activities.model.profile import Profile, newest
 from activities.presence import write_presence
@@ -23,7 +23,7 @@ from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import RunRow, append_event, lock_run, read_run
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import Connection, new_id
+from deploy.database import Connection, Row, new_id
 from workflows.kinds.kind import Kind, PartPlan, Work
 from workflows.policy import next_step
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
@@ -206,20 +206,20 @@ async def _claim_once(
         refusal = _refusal(run, watch, prepared.round, (prepared.name,))
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")
-        plan_id = await _plan_in_force(connection, run, prepared)
+        there = await _there(connection, run, prepared)
+        plan_id = there["plan_id"]
         moved_on = plan_id is None and run.working_revision != prepared.material.input_revision
         if moved_on or (prepared.plan_id is not None and plan_id != prepared.plan_id):
             return None
         if prepared.plan_id is None and plan_id is not None:
             return None
-        attempt = await _attempt_of(connection, step_id)  # the answer of a commit was lost
-        if attempt is None:
-            held = await _holder(tools, connection, run, superseded)
-            if isinstance(held, _Held):
+        attempt, fresh = there["attempt"], plan_id is None
+        if there["step_id"] != step_id:  # else the answer of a commit was lost
+            held = await _holder(tools, connection, run, there, superseded)
+            if held is not None:
                 return held
             plan_id = plan_id or await _freeze_plan(connection, run, prepared)
             attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
-        assert plan_id is not None, "a step has its plan"
         await write_presence(
             connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
         )
@@ -231,7 +231,7 @@ async def _claim_once(
             round=prepared.round,
             attempt=attempt,
             input_revision=prepared.material.input_revision,
-            parts=await read_parts(connection, plan_id),
+            parts=new_parts(prepared.parts) if fresh else await read_parts(connection, plan_id),
             work=prepared.material.work,
             kind=prepared.kind,
             profile=prepared.profile,
@@ -240,41 +240,37 @@ async def _claim_once(
     return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
 
 
-async def _attempt_of(connection: Connection, step_id: str) -> int | None:
-    found: int | None = await connection.fetchval(
-        "SELECT attempt FROM steps WHERE id = $1 AND status = 'RUNNING'", step_id
-    )
-    return found
-
-
-async def _plan_in_force(connection: Connection, run: RunRow, prepared: _Prepared) -> str | None:
-    found: str | None = await connection.fetchval(
+async def _there(connection: Connection, run: RunRow, prepared: _Prepared) -> Row:
+    """The plan in force and the run's RUNNING step, each null when there is none."""
+    row = await connection.fetchrow(
         """
-        SELECT id FROM step_plans
-        WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL
+        SELECT plan.id AS plan_id, s.id AS step_id, s.attempt, s.worker, s.epoch
+        FROM (SELECT (
+            SELECT id FROM step_plans
+            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL) AS id) plan
+        LEFT JOIN steps s ON s.run_id = $1 AND s.status = 'RUNNING'
         """,
         run.id,
         prepared.round,
         prepared.name,
     )
-    return found
+    assert row is not None, "a left join from one row gives one row"
+    return row
 
 
 async def _holder(
-    tools: Tools, connection: Connection, run: RunRow, superseded: frozenset[str]
+    tools: Tools, connection: Connection, run: RunRow, there: Row, superseded: frozenset[str]
 ) -> _Held | None:
     """A living holder of the run's RUNNING step; a dead one is closed here."""
-    row = await connection.fetchrow(
-        "SELECT id, worker, epoch FROM steps WHERE run_id = $1 AND status = 'RUNNING'", run.id
-    )
-    if row is None:
+    step_id, worker = there["step_id"], there["worker"]
+    if step_id is None:
         return None
     reason = Reason.WORKER_LOST
-    if row["id"] in superseded:
+    if step_id in superseded:
         reason = Reason.SUPERSEDED
-    elif await living(connection, tools.witness, row["id"], row["worker"]):
-        return _Held(step_id=row["id"], worker=row["worker"], older_epoch=row["epoch"] != run.epoch)
-    await abandon_step(connection, run.id, row["id"], row["worker"], reason)
+    elif await living(connection, tools.witness, step_id, worker):
+        return _Held(step_id=step_id, worker=worker, older_epoch=there["epoch"] != run.epoch)
+    await abandon_step(connection, run.id, step_id, worker, reason)
     return None
 
 
@@ -306,20 +302,24 @@ async def abandon_step(
 async def _freeze_plan(connection: Connection, run: RunRow, prepared: _Prepared) -> str:
     plan_id = new_id()
     await connection.execute(
-        "INSERT INTO step_plans (id, run_id, round, name, input_revision) "
-        "VALUES ($1, $2, $3, $4, $5)",
+        """
+        WITH plan AS (
+            INSERT INTO step_plans (id, run_id, round, name, input_revision)
+            VALUES ($1, $2, $3, $4, $5) RETURNING id
+        )
+        INSERT INTO step_parts (plan_id, part, key, position, spec)
+        SELECT plan.id, n.part, n.key, n.position - 1, n.spec
+        FROM plan, unnest($6::text[], $7::text[], $8::jsonb[]) WITH ORDINALITY
+                       AS n (part, key, spec, position)
+        """,
         plan_id,
         run.id,
         prepared.round,
         prepared.name,
         prepared.material.input_revision,
-    )
-    await connection.executemany(
-        "INSERT INTO step_parts (plan_id, part, key, position, spec) VALUES ($1, $2, $3, $4, $5)",
-        [
-            (plan_id, part.part, part.key, position, dict(part.spec))
-            for position, part in enumerate(prepared.parts)
-        ],
+        [part.part for part in prepared.parts],
+        [part.key for part in prepared.parts],
+        [dict(part.spec) for part in prepared.parts],
     )
     return plan_id
 

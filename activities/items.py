@@ -156,6 +156,11 @@ class ItemWriter:
             return rest
 
 
+def new_parts(plans: Sequence[PartPlan]) -> list[PartState]:
+    """The parts of a plan that was frozen just now: nothing is kept of them yet."""
+    return [PartState(plan=plan, kept=[]) for plan in plans]
+
+
 async def read_parts(connection: Connection, plan_id: str) -> list[PartState]:
     """The parts of a plan with what is kept of each."""
     rows = await connection.fetch(
