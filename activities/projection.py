@@ -54,12 +54,30 @@ class CallOpening:
 
 async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
     """The row, committed before the request is sent. The caller has checked the fence."""
-    number: int | None = await connection.fetchval(
-        "SELECT number FROM model_calls WHERE id = $1", opening.call_id
+    number = await _insert_call(connection, opening)
+    if number is None:  # the answer of a commit was lost
+        return await _opened_before(connection, opening.call_id)
+    await _count_call(connection, opening)
+    await append_event(
+        connection,
+        opening.run_id,
+        EventType.CALL_STARTED,
+        actor=Actor.WORKER,
+        data={
+            "call_id": opening.call_id,
+            "step_id": opening.step_id,
+            "step": opening.step_name,
+            "round": opening.round,
+            "part": opening.part,
+            "number": number,
+        },
     )
-    if number is not None:  # the answer of a commit was lost
-        return OpenedCall(id=opening.call_id, number=number)
-    number = await connection.fetchval(
+    return OpenedCall(id=opening.call_id, number=number)
+
+
+async def _insert_call(connection: Connection, opening: CallOpening) -> int | None:
+    """Its number; None when this very row is there already."""
+    number: int | None = await connection.fetchval(
         """
         INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
             status, model, profile, profile_version, kind_version, tokens_input, reserved_tokens,
@@ -68,6 +86,7 @@ async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
             'STARTED', $8, $9, $10, $11, $12, $13, $14
         FROM model_calls c
         WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
+        ON CONFLICT (id) DO NOTHING
         RETURNING number
         """,
         opening.call_id,
@@ -85,28 +104,25 @@ async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
         opening.prompt_tokens + opening.max_output_tokens,
         opening.prompt_hash,
     )
-    assert number is not None, "an insert returns its row"
-    await connection.execute("UPDATE runs SET calls = calls + 1 WHERE id = $1", opening.run_id)
+    return number
+
+
+async def _opened_before(connection: Connection, call_id: str) -> OpenedCall:
+    number: int = await connection.fetchval("SELECT number FROM model_calls WHERE id = $1", call_id)
+    return OpenedCall(id=call_id, number=number)
+
+
+async def _count_call(connection: Connection, opening: CallOpening) -> None:
+    """One call more, of the run and of its part."""
     await connection.execute(
-        "UPDATE step_parts SET calls = calls + 1 WHERE plan_id = $1 AND part = $2",
+        """
+        WITH counted AS (UPDATE runs SET calls = calls + 1 WHERE id = $1)
+        UPDATE step_parts SET calls = calls + 1 WHERE plan_id = $2 AND part = $3
+        """,
+        opening.run_id,
         opening.plan_id,
         opening.part,
     )
-    await append_event(
-        connection,
-        opening.run_id,
-        EventType.CALL_STARTED,
-        actor=Actor.WORKER,
-        data={
-            "call_id": opening.call_id,
-            "step_id": opening.step_id,
-            "step": opening.step_name,
-            "round": opening.round,
-            "part": opening.part,
-            "number": number,
-        },
-    )
-    return OpenedCall(id=opening.call_id, number=number)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,26 +152,14 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
 
     False when there was nothing to close (deleted, or closed already).
     """
-    before = await connection.fetchrow(
-        """
-        SELECT status, part, number, step_id, round, step_name, coalesce(tokens_input, 0) AS input,
-               coalesce(tokens_output, 0) AS output, coalesce(tokens_cached, 0) AS cached,
-               coalesce(tokens_reasoning, 0) AS reasoning
-        FROM model_calls WHERE id = $1 FOR UPDATE
-        """,
-        closing.call_id,
-    )
-    if before is None or before["status"] not in (CallStatus.STARTED, CallStatus.LOST):
-        return False
-    late = before["status"] == CallStatus.LOST
-    if late and closing.usage_source != UsageSource.REPORTED:
-        return False
-    usage = closing.usage
-    cost = None
+    usage, cost = closing.usage, None
     if closing.profile is not None and usage is not None:
         cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
     currency = pricing.currency(closing.profile.prices) if closing.profile else None
-    await _write_end(connection, closing, late=late, cost=cost, currency=currency)
+    before = await _write_end(connection, closing, cost, currency)
+    if before is None:
+        return False
+    late = before["status"] == CallStatus.LOST
     was = (
         dict(before.items())
         if late
@@ -167,25 +171,30 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
 
 
 async def _write_end(
-    connection: Connection,
-    closing: CallClosing,
-    *,
-    late: bool,
-    cost: Decimal | None,
-    currency: str | None,
-) -> None:
+    connection: Connection, closing: CallClosing, cost: Decimal | None, currency: str | None
+) -> Row | None:
+    """What the row said before; None when there was nothing to write."""
     usage = closing.usage
-    await connection.execute(
+    return await connection.fetchrow(
         """
-        UPDATE model_calls SET status = $2, end_cause = $3, finish_reason = $4, tokens_input = $5,
+        UPDATE model_calls c SET
+            status = CASE WHEN before.status = 'LOST' THEN 'LOST' ELSE $2 END,
+            end_cause = $3, finish_reason = $4, tokens_input = $5,
             tokens_output = $6, tokens_cached = $7, tokens_reasoning = $8, usage_source = $9,
             cost = $10, currency = $11, http_status = $12, provider_request_id = $13,
             first_token_ms = $14, error = $15, items_kept = $16, items_dropped = $17,
             partial_text = NULL, partial_length = $18, ended_at = now()
-        WHERE id = $1
+        FROM (SELECT id, status, coalesce(tokens_input, 0) AS input,
+                     coalesce(tokens_output, 0) AS output, coalesce(tokens_cached, 0) AS cached,
+                     coalesce(tokens_reasoning, 0) AS reasoning
+              FROM model_calls WHERE id = $1 FOR UPDATE) before
+        WHERE c.id = before.id
+          AND (before.status = 'STARTED' OR before.status = 'LOST' AND $9 = 'reported')
+        RETURNING before.status, c.part, c.number, c.step_id, c.round, c.step_name,
+                  before.input, before.output, before.cached, before.reasoning
         """,
         closing.call_id,
-        CallStatus.LOST if late else closing.status,
+        closing.status,
         closing.end_cause,
         clean(closing.finish_reason)[:100] if closing.finish_reason else None,
         usage.input if usage else None,
