@@ -228,7 +228,7 @@ async def test_backup_is_restored_into_an_empty_folder_only(
     target = DataDirectory(tmp_path / "restored")
     restored = redraft("restore", str(archive), "--data-dir", str(target.root))
     assert restored.returncode == 0, restored.stderr
-    stack = await Up(target, "--no-api", "--no-worker").ready()
+    stack = await Up(target, "--no-api", "--no-worker", "--temporal-address", "127.0.0.1:1").ready()
     connection = await asyncpg.connect(joined(target)["REDRAFT_DATABASE_URL"])
     try:
         assert await connection.fetchval("SELECT title FROM documents") == "Kept"
