@@ -243,4 +243,6 @@ class Sweep:
                 return await living(connection, self.tools.witness, row["step_id"], row["worker"])
             if row["owner_worker"] is None:
                 return False
+            if row["owner_worker"] == self.tools.worker:
+                return bool(self.tools.in_flight.of_run(run_id))
             return not await self.tools.witness.prove(connection, row["owner_worker"])

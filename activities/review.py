@@ -93,7 +93,8 @@ def _finding(payload: Mapping[str, Any], part: str) -> Finding:
         severity=Severity(payload["severity"]),
         quote=str(payload["quote"]),
         problem=str(payload["problem"]),
-        suggestion=str(payload["suggestion"]) if payload.get("suggestion") else None,
+        # An empty suggestion says: remove the quote.
+        suggestion=None if payload.get("suggestion") is None else str(payload["suggestion"]),
         evidence=tuple(str(line) for line in payload.get("evidence") or ()),
         raised_by=f"model:{part}",
     )
@@ -159,7 +160,7 @@ async def _insert(
             finding.severity,
             clean(finding.quote),
             clean(finding.problem),
-            clean(finding.suggestion) if finding.suggestion else None,
+            None if finding.suggestion is None else clean(finding.suggestion),
             list(finding.evidence),
             finding.raised_by,
             claimed.round,

@@ -15,7 +15,14 @@ from typing import Any
 import httpx2
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from temporalio.client import Client
-from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
+from temporalio.runtime import (
+    LogForwardingConfig,
+    LoggingConfig,
+    PrometheusConfig,
+    Runtime,
+    TelemetryConfig,
+    TelemetryFilter,
+)
 
 from activities.tools import Tools
 from deploy.database import AWAY
@@ -34,10 +41,21 @@ def free_port() -> int:
 
 def make_runtime(metrics_port: int) -> Runtime:
     """Temporal's metrics on a loopback port of their own; `/metrics` shows both together."""
+    core = logging.getLogger("temporalio.core")
+    core.addFilter(_expected)
+    words = LoggingConfig(
+        filter=TelemetryFilter(core_level="WARN", other_level="ERROR"),
+        forwarding=LogForwardingConfig(logger=core, append_target_to_name=False),
+    )
     if not metrics_port:
-        return Runtime(telemetry=TelemetryConfig())
+        return Runtime(telemetry=TelemetryConfig(logging=words))
     prometheus = PrometheusConfig(bind_address=f"127.0.0.1:{metrics_port}")
-    return Runtime(telemetry=TelemetryConfig(metrics=prometheus))
+    return Runtime(telemetry=TelemetryConfig(logging=words, metrics=prometheus))
+
+
+def _expected(record: logging.LogRecord) -> bool:
+    """An attempt that Temporal has given up may still end in order: no news for anybody."""
+    return "Activity not found on completion" not in record.getMessage()
 
 
 class Health:

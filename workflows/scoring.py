@@ -108,7 +108,7 @@ def merged(findings: Sequence[Finding]) -> dict[str, Finding]:
             severity=first.severity,
             quote=first.quote,
             problem=first.problem,
-            suggestion=first.suggestion or second.suggestion,
+            suggestion=second.suggestion if first.suggestion is None else first.suggestion,
             evidence=first.evidence or second.evidence,
             raised_by=first.raised_by,
         )

@@ -20,7 +20,8 @@ class UnknownKind(Exception):
         self.name, self.known = name, known
 
 
-def _from_folder(folder: Path) -> Kind:
+def from_folder(folder: Path) -> Kind:
+    """The kind in a folder. Raises ImportError, or what its code raises."""
     module_name = f"redraft_kind_{folder.name}"
     spec = importlib.util.spec_from_file_location(
         module_name, folder / "__init__.py", submodule_search_locations=[str(folder)]
@@ -48,7 +49,7 @@ def load_kinds(extra_folder: str = "") -> dict[str, Kind]:
     if extra_folder:
         for folder in sorted(Path(extra_folder).iterdir()):
             if (folder / "__init__.py").exists():
-                kind = _from_folder(folder)
+                kind = from_folder(folder)
                 kinds[kind.name] = kind
     return kinds
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from workflows.kinds import _from_folder
+from workflows.kinds import from_folder
 from workflows.kinds.kind import Item, Kind, Material, Payload, Refused, SourceText, Work
 from workflows.vocabulary import StepName
 
@@ -24,7 +24,7 @@ def check(folder: Path) -> list[str]:
     if not (folder / "__init__.py").is_file():
         return [f"{folder.name}: there is no __init__.py."]
     try:
-        kind = _from_folder(folder)
+        kind = from_folder(folder)
     except Exception as error:  # whatever a stranger's module raises is the finding
         return [f"{folder.name}: it cannot be imported ({type(error).__name__}: {error})."]
     problems: list[str] = []
