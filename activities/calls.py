@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from activities.failures import Failure, Verdict
-from activities.fence import finish_part, open_parts, refusal
+from activities.fence import refusal
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.model import tokens
@@ -232,22 +232,21 @@ class PartCall:
         if run is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        if result.done and await self._committed_before(connection):
-            return None
         refused = await refusal(connection, run.status, claimed.step_id)
         if refused is None and result.pending:
             await keep_items(connection, self.writer.place, result.pending)
-        await close_call(connection, result.closing)
+        closed = await close_call(connection, result.closing)
+        if result.done and not closed and await self._committed_before(connection):
+            return None
         if refused is not None:
             return refused
-        await self._count(connection, result)
+        finished = result.done and await claimed.may_commit(connection, run)
+        open_parts = await self._write_part(connection, result, finished=finished)
         if not result.done:
             return None
-        if not await claimed.may_commit(connection, run):
+        if not finished:
             return Reason.INTERRUPTED
-        extras = dict(result.end.extras) if result.end else {}
-        await finish_part(connection, claimed.plan_id, self.part.plan.part, extras)
-        if await open_parts(connection, claimed.plan_id) == 0:
+        if open_parts == 0:
             await self.step.closer.close(connection, run)
         return None
 
@@ -265,29 +264,36 @@ class PartCall:
         )
         return bool(found)
 
-    async def _count(self, connection: Connection, result: _Result) -> None:
-        """Counters of the part; anything received ends a row of provider failures."""
+    async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> int:
+        """Counters and end of the part; how many others are open, asked after the run's lock was
+        taken, or two siblings each see the other open. Anything received ends a row of provider
+        failures."""
         replied = result.end is not None and result.end.failure is None
-        await connection.execute(
+        others: int = await connection.fetchval(
             """
-            UPDATE step_parts SET calls = $3, early_ends = $4, barren = $5,
+            WITH received AS (
+                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
+                WHERE id = $9 AND $10 AND (failures > 0 OR failing_since IS NOT NULL)
+            )
+            UPDATE step_parts p SET calls = $3, early_ends = $4, barren = $5,
                 reply_hashes = CASE WHEN $6::text IS NULL OR $6 = ANY (reply_hashes)
-                    THEN reply_hashes ELSE reply_hashes || $6 END
+                    THEN reply_hashes ELSE reply_hashes || $6 END,
+                done_at = CASE WHEN $7 THEN now() ELSE done_at END,
+                result = CASE WHEN $7 THEN $8 ELSE result END
             WHERE plan_id = $1 AND part = $2
+            RETURNING (SELECT count(*) FROM step_parts o
+                       WHERE o.plan_id = $1 AND o.part <> $2 AND o.done_at IS NULL)
             """,
             self.step.claimed.plan_id,
             self.part.plan.part,
             *result.counters,
             _normal(self.call.text) if replied else None,
+            finished,
+            dict(result.end.extras) if result.end else {},
+            self.step.claimed.run.id,
+            bool(self.call.text),
         )
-        if self.call.text:
-            await connection.execute(
-                """
-                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
-                WHERE id = $1 AND (failures > 0 OR failing_since IS NOT NULL)
-                """,
-                self.step.claimed.run.id,
-            )
+        return others
 
 
 def _failed(failure: Failure) -> PartEnd:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from activities.record import RunRow
 from deploy.database import Connection
 from workflows.vocabulary import Reason, RunStatus
@@ -34,17 +32,6 @@ async def may_commit(
         "SELECT voided_at IS NULL FROM step_plans WHERE id = $1", plan_id
     )
     return in_force
-
-
-async def finish_part(
-    connection: Connection, plan_id: str, part: str, result: dict[str, Any]
-) -> None:
-    await connection.execute(
-        "UPDATE step_parts SET done_at = now(), result = $3 WHERE plan_id = $1 AND part = $2",
-        plan_id,
-        part,
-        result,
-    )
 
 
 async def open_parts(connection: Connection, plan_id: str) -> int:

@@ -10,36 +10,48 @@ from workflows.kinds.kind import Finding, Material, OpenIssue, SourceText, Work
 from workflows.vocabulary import Severity, StepName
 
 
-async def read_material(connection: Connection, document_id: str) -> Material | None:
-    """None when the document was deleted. Sources in force only, in their order."""
+@dataclass(frozen=True, kw_only=True)
+class _Document:
+    """A document with one of its texts ('' for none) and what is locked in it."""
+
+    title: str
+    language: str | None
+    attributes: dict[str, object]
+    body: str
+    locks: tuple[str, ...]
+
+
+async def _read_document(
+    connection: Connection, document_id: str, number: int | None
+) -> _Document | None:
+    """None when it was deleted. `number` is the revision whose text is wanted."""
     row = await connection.fetchrow(
-        "SELECT title, language, attributes FROM documents WHERE id = $1", document_id
+        """
+        SELECT d.title, d.language, d.attributes, coalesce(r.body, '') AS body,
+               ARRAY (SELECT l.quote FROM locks l
+                      WHERE l.document_id = d.id AND l.removed_at IS NULL
+                      ORDER BY l.created_at) AS locks
+        FROM documents d LEFT JOIN revisions r ON r.document_id = d.id AND r.number = $2
+        WHERE d.id = $1
+        """,
+        document_id,
+        number,
     )
     if row is None:
         return None
-    sources = await connection.fetch(
+    return _Document(**{**dict(row.items()), "locks": tuple(row["locks"])})
+
+
+async def _read_sources(connection: Connection, document_id: str) -> tuple[SourceText, ...]:
+    """Sources in force only, in their order."""
+    rows = await connection.fetch(
         """
         SELECT id, name, media_type, text FROM sources
         WHERE document_id = $1 AND replaced_by IS NULL ORDER BY position, created_at, id
         """,
         document_id,
     )
-    return Material(
-        title=row["title"],
-        language=row["language"],
-        attributes=row["attributes"],
-        sources=tuple(SourceText(**dict(source.items())) for source in sources),
-    )
-
-
-async def read_body(connection: Connection, document_id: str, number: int | None) -> str:
-    """The text of a revision; '' for none."""
-    if number is None:
-        return ""
-    body: str | None = await connection.fetchval(
-        "SELECT body FROM revisions WHERE document_id = $1 AND number = $2", document_id, number
-    )
-    return body or ""
+    return tuple(SourceText(**dict(row.items())) for row in rows)
 
 
 async def read_open_issues(connection: Connection, run_id: str) -> tuple[OpenIssue, ...]:
@@ -68,14 +80,6 @@ async def read_open_issues(connection: Connection, run_id: str) -> tuple[OpenIss
     )
 
 
-async def read_locks(connection: Connection, document_id: str) -> tuple[str, ...]:
-    rows = await connection.fetch(
-        "SELECT quote FROM locks WHERE document_id = $1 AND removed_at IS NULL ORDER BY created_at",
-        document_id,
-    )
-    return tuple(row["quote"] for row in rows)
-
-
 @dataclass(frozen=True, kw_only=True)
 class StepMaterial:
     """A step's work and the revision it is about, read outside the claim's transaction."""
@@ -94,17 +98,22 @@ async def read_step(
 ) -> StepMaterial | None:
     """Everything `Kind` needs for this step; None when the document is gone."""
     round_, name = step
-    material = await read_material(connection, run.document_id)
-    if material is None:
+    document = await _read_document(connection, run.document_id, input_revision)
+    if document is None:
         return None
     issues = await read_open_issues(connection, run.id) if name == StepName.REFINE else ()
     work = Work(
         step=name,
         round=round_,
-        material=material,
-        body=await read_body(connection, run.document_id, input_revision),
+        material=Material(
+            title=document.title,
+            language=document.language,
+            attributes=document.attributes,
+            sources=await _read_sources(connection, run.document_id),
+        ),
+        body=document.body,
         issues=issues,
-        locks=await read_locks(connection, run.document_id),
+        locks=document.locks,
         instructions=run.instructions,
         prompts=prompts,
     )
