@@ -10,6 +10,7 @@ from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
 from activities.record import NewRevision, RunRow, append_event, insert_revision
 from activities.review import fix_issue
+from activities.verified import verified
 from deploy.database import Connection, clean
 from workflows.kinds.kind import Finding, Item, Refined
 from workflows.scoring import merged, standing
@@ -32,7 +33,7 @@ class RefineCloser:
         refined = await asyncio.to_thread(kind.refine, work, edits)
         self.refined = refined
         if refined.body != work.body:
-            found = await asyncio.to_thread(kind.verify, work.material, refined.body)
+            found = await asyncio.to_thread(verified, kind, work.material, refined.body)
             self.findings = merged(found)
 
     async def close(self, connection: Connection, run: RunRow) -> None:

@@ -10,6 +10,7 @@ from activities.claim import Claimed
 from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
 from activities.record import RunRow, append_event
+from activities.verified import verified
 from deploy.database import Connection, Row, clean, new_id
 from workflows.kinds.kind import Finding, Item
 from workflows.scoring import ReviewHistory, Standing, loop_end, merged, standing
@@ -30,7 +31,7 @@ class ReviewCloser:
     def __init__(self, claimed: Claimed) -> None:
         self.claimed = claimed
         self.verifying = asyncio.create_task(
-            asyncio.to_thread(claimed.kind.verify, claimed.work.material, claimed.work.body)
+            asyncio.to_thread(verified, claimed.kind, claimed.work.material, claimed.work.body)
         )
         self.found: dict[str, Finding] = {}
         self.extras: dict[str, Any] = {}
