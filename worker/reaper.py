@@ -12,6 +12,8 @@ import logging
 import time
 
 import asyncpg
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import ResetStickyTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
@@ -23,7 +25,7 @@ from activities.reconcile import Sweep
 from activities.record import lock_run
 from activities.tools import Tools
 from deploy.database import AWAY, Connection, Row, prepare_connection
-from worker.provision import provision
+from worker.provision import RPC, provision
 from workflows.vocabulary import RunStatus, Signal, workflow_id
 
 log = logging.getLogger("redraft.reaper")
@@ -109,11 +111,22 @@ class Reaper:
         self.told[key] = time.monotonic()
         try:
             async with effect(Hook.TELL_WORKFLOW):
+                await self._unstick(row["id"])
                 await self.client.get_workflow_handle(workflow_id(row["id"])).signal(
                     Signal.TAKE_OVER, {"epoch": row["epoch"], "worker": row["owner_worker"]}
                 )
         except RPCError as error:
             log.info("take-over not told", extra={"run_id": row["id"], "error": error.status})
+
+    async def _unstick(self, run_id: str) -> None:
+        """Else the signal waits a second in the queue of the dead worker's cache."""
+        await self.client.workflow_service.reset_sticky_task_queue(
+            ResetStickyTaskQueueRequest(
+                namespace=self.client.namespace,
+                execution=WorkflowExecution(workflow_id=workflow_id(run_id)),
+            ),
+            timeout=RPC,
+        )
 
     async def _close(self, connection: Connection, row: Row) -> None:
         run = await lock_run(connection, row["id"])
