@@ -14,11 +14,11 @@ from tests.bench.rig import Rig, minus
 async def throughput(rig: Rig) -> AsyncIterator[Figure]:
     """All at once, a model that answers at once, one worker."""
     count = rig.some(100, 6)
-    cpu, database, began = rig.cpu(), await rig.database(), time.monotonic()
+    cpu, wal, began = rig.cpu(), await rig.wal(), time.monotonic()
     runs = await rig.start_runs(count)
     await rig.finish(*runs)
     seconds = time.monotonic() - began
-    cpu, database = minus(rig.cpu(), cpu), minus(await rig.database(), database)
+    cpu, wal = minus(rig.cpu(), cpu), await rig.wal() - wal
     calls = sum(len(rig.model.of[run.tag]) for run in runs)
     yield Figure(
         name=f"throughput {count} at once",
@@ -27,4 +27,4 @@ async def throughput(rig: Rig) -> AsyncIterator[Figure]:
         details={"calls per run": calls / count},
     )
     yield _used(f"throughput {count} at once, CPU per step", cpu, count * STEPS)
-    yield Figure(name="throughput WAL per run", unit="KB", samples=[database["wal"] / count / 1024])
+    yield Figure(name="throughput WAL per run", unit="KB", samples=[wal / count / 1024])

@@ -29,9 +29,9 @@ async def overhead(rig: Rig) -> AsyncIterator[Figure]:
     bare = await _bare_calls(rig, rig.some(100, 10))
     count = rig.some(20, 2)
     await rig.forget_statements()
-    cpu, database = rig.cpu(), await rig.database()
+    cpu, wal = rig.cpu(), await rig.wal()
     runs = [await _timed(rig) for _ in range(count)]
-    cpu, database = minus(rig.cpu(), cpu), minus(await rig.database(), database)
+    cpu, wal = minus(rig.cpu(), cpu), await rig.wal() - wal
     asked = await rig.statements()
     bare_ms = quantile(bare, 0.5)
     within, between = _gaps(rig, [run for run, _ in runs])
@@ -46,10 +46,7 @@ async def overhead(rig: Rig) -> AsyncIterator[Figure]:
     yield Figure(name="overhead reply to request, next round", unit="ms", samples=between)
     yield _used("overhead CPU per step", cpu, count * STEPS)
     yield _round_trips(asked, count * STEPS)
-    yield Figure(name="overhead WAL per run", unit="KB", samples=[database["wal"] / count / 1024])
-    yield Figure(
-        name="overhead commits per step", unit="", samples=[database["commits"] / count / STEPS]
-    )
+    yield Figure(name="overhead WAL per run", unit="KB", samples=[wal / count / 1024])
 
 
 async def commit(rig: Rig) -> AsyncIterator[Figure]:

@@ -140,16 +140,10 @@ class Rig:
             for name, pids in parts.items()
         }
 
-    async def database(self) -> Numbers:
-        """WAL bytes and commits so far, of the whole cluster."""
-        row = await self.own.fetchrow(
-            """
-            SELECT pg_current_wal_insert_lsn() - '0/0' AS wal,
-                   (SELECT sum(xact_commit) FROM pg_stat_database) AS commits
-            """
-        )
-        assert row is not None, "one row"
-        return {name: float(value) for name, value in row.items()}
+    async def wal(self) -> float:
+        """Bytes of the log of changes so far, of the whole cluster."""
+        found = await self.own.fetchval("SELECT pg_current_wal_insert_lsn() - '0/0'")
+        return float(found)
 
     async def statements(self) -> dict[str, tuple[int, float]]:
         """Of the stack's database since `forget_statements`: calls and milliseconds, by text."""
