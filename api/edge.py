@@ -67,13 +67,21 @@ def _check_host(headers: Headers, allowed: frozenset[str]) -> None:
         )
 
 
+def _place(origin: str) -> str:
+    """Host and port of an origin, "" for what is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
+
+
 def _check_origin(method: str, headers: Headers) -> None:
     """A browser names the page's origin with every write; programs send none."""
     if method in _SAFE:
         return
     origin, host = headers.get("origin"), headers.get("host", "").lower()
     site = headers.get("sec-fetch-site", "none")
-    other = origin is not None and urlsplit(origin).netloc.lower() != host
+    other = origin is not None and _place(origin) != host
     if other or (origin is None and site == "cross-site"):
         raise Refusal(403, ErrorCode.BAD_ORIGIN, "writes from pages of another origin are refused")
 

@@ -70,9 +70,9 @@ async def run_events(run_id: str, request: Request, page: Page, principal: Readi
     """Events of one run. With `Accept: application/json` a page of them, else a stream."""
     run_id = run_id.lower()
     after = _seq(request.query_params.get("after"), "after")
+    last = _seq(request.headers.get("last-event-id"), "Last-Event-ID")
     if _wants_json(request):
         return await _page(run_id, after, page, request)
-    last = _seq(request.headers.get("last-event-id"), "Last-Event-ID")
     heads = await _heads(request, [run_id])
     head = heads.get(run_id)
     if head is None:

@@ -13,6 +13,7 @@ from api.errors import not_found
 Found = TypeVar("Found")
 
 LARGEST_PAGE = 200
+_LONGEST_CURSOR = 500
 
 
 def _document(document_id: str) -> str:
@@ -45,9 +46,11 @@ class Paging:
 
 def _paging(
     limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
-    cursor: Annotated[str | None, Query(max_length=500)] = None,
+    cursor: str | None = None,
     count: bool = False,
 ) -> Paging:
+    if cursor is not None and len(cursor) > _LONGEST_CURSOR:
+        raise cursors.BadCursor
     return Paging(limit=limit, cursor=cursor, count=count)
 
 

@@ -39,7 +39,7 @@ Language: TypeAlias = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)
 ]
 MediaType: TypeAlias = Annotated[
-    str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+(;.*)?$", max_length=127)
+    str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+(;[ -~]*)?$", max_length=127)
 ]
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Number: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, strict=True)]

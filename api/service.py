@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
-from api import health, metrics, queries, requests, wire
+from api import cursors, health, metrics, queries, requests, wire
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, json_body
 from api.commands import set_draining
@@ -72,10 +72,17 @@ def _kind(kind: Kind) -> wire.KindInfo:
 
 
 @router.get("/api/kinds", response_model=wire.Page[wire.KindInfo])
-async def list_kinds(request: Request, principal: Reads) -> wire.Page[wire.KindInfo]:
-    """The kinds that are installed, each with a sample to post."""
+async def list_kinds(request: Request, page: Page, principal: Reads) -> wire.Page[wire.KindInfo]:
+    """The kinds that are installed, by name, each with a sample to post."""
     kinds = state_of(request).kinds
-    return wire.Page[wire.KindInfo](items=[_kind(kinds[name]) for name in sorted(kinds)])
+    behind = "" if page.cursor is None else cursors.decode_name("kinds", page.cursor)
+    names = [name for name in sorted(kinds) if name > behind]
+    shown, more = names[: page.limit], len(names) > page.limit
+    return wire.Page[wire.KindInfo](
+        items=[_kind(kinds[name]) for name in shown],
+        next_cursor=cursors.encode("kinds", (shown[-1],)) if more else None,
+        total=len(kinds) if page.count else None,
+    )
 
 
 @router.get("/api/profiles", response_model=wire.Page[wire.Profile])

@@ -20,7 +20,7 @@ from workflows.vocabulary import ErrorCode
 MAX_FILES = 60
 MAX_FIELDS = 100
 _FIELDS = frozenset({"kind", "title", "language", "attributes", "tags", "body", "source", "audio"})
-_ONCE = ("kind", "title", "language")
+_ONCE = ("kind", "title", "language", "body", "attributes")
 
 
 class _Counting(MultiPartParser):
@@ -35,6 +35,17 @@ class _Counting(MultiPartParser):
             max_part_size=requests.TEXT_BYTES,
         )
         self._bytes = 0
+        self._ended = False
+
+    async def parse(self) -> FormData:
+        form = await super().parse()
+        if not self._ended:  # else its last part would be left out without a word
+            await form.close()
+            raise MultiPartException("It ends before its last boundary.")
+        return form
+
+    def on_end(self) -> None:
+        self._ended = True
 
     def on_part_begin(self) -> None:
         self._bytes = 0
@@ -91,7 +102,9 @@ async def _values(form: FormData) -> dict[str, Any]:
         raise misfit("/audio", "recordings cannot be taken yet; send a transcript as source")
     values: dict[str, Any] = {}
     for name in _ONCE:
-        if name in form:
+        if len(form.getlist(name)) > 1:
+            raise misfit(f"/{name}", "this field stands twice")
+        if name in form and name not in ("body", "attributes"):
             values[name] = await _text(form[name], f"/{name}")
     if "body" in form:
         values["body"] = await _text(form["body"], "/body")

@@ -224,6 +224,7 @@ async def test_events_are_a_page_of_json_for_who_asks_for_it(served: Served) -> 
     assert rest.json()["next_cursor"] is None
     assert (await served.get(f"{path}?after=3", accept="application/json")).json()["items"] == []
     assert (await served.get(f"{path}?after=4", accept="application/json")).status_code == 400
+    assert (await served.get(path, "x", accept="application/json")).status_code == 400
 
 
 async def test_many_streams_hold_no_connection_and_leave_nothing_behind(served: Served) -> None:

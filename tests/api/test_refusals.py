@@ -38,6 +38,7 @@ MISFITS: list[tuple[str, dict[str, Any], str, str]] = [
         BAD,
         "/sources/0/media_type",
     ),
+    ("control", source(media_type="a/b;\x01"), BAD, "/sources/0/media_type"),
     ("language", {"language": "not a language"}, BAD, "/language"),
     ("time without zone", {"confirm_by": "2026-01-01T00:00:00"}, BAD, "/confirm_by"),
     (
@@ -133,10 +134,23 @@ async def test_a_text_longer_than_its_kind_takes_is_413(api: Api) -> None:
     assert (answer.status, answer.pointers()) == (413, ["/body"])
 
 
-@pytest.mark.parametrize("path", ["/api/runs", "/api/documents", "/api/profiles", "/api/calls"])
+@pytest.mark.parametrize(
+    "path", ["/api/runs", "/api/documents", "/api/profiles", "/api/calls", "/api/kinds"]
+)
 async def test_a_cursor_from_elsewhere_is_400(api: Api, path: str) -> None:
-    answer = await api.get(f"{path}?cursor=zzz")
-    assert (answer.status, answer.code) == (400, "invalid_cursor")
+    for cursor in ("zzz", "a" * 501):
+        answer = await api.get(f"{path}?cursor={cursor}")
+        assert (answer.status, answer.code) == (400, "invalid_cursor"), cursor
+
+
+async def test_kinds_come_in_pages_like_every_list(api: Api) -> None:
+    whole = [kind["name"] for kind in (await api.get("/api/kinds")).json["items"]]
+    first = (await api.get("/api/kinds?limit=1&count=true")).json
+    assert first["total"] == len(whole)
+    rest = (await api.get(f"/api/kinds?cursor={first['next_cursor']}")).json
+    assert [kind["name"] for kind in first["items"] + rest["items"]] == whole
+    assert rest["next_cursor"] is None
+    assert (await api.get("/api/kinds?limit=0")).status == 422
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=201", "limit=x", "count=perhaps"])

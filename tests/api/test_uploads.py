@@ -72,6 +72,25 @@ async def test_a_broken_form_is_400(api: Api) -> None:
     assert response.json()["code"] == "invalid_request"
 
 
+async def test_a_form_that_ends_before_its_last_boundary_is_400(api: Api) -> None:
+    parts = "".join(
+        f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
+        for name, value in {**FIELDS, "body": "# Minutes", "source": "cut he"}.items()
+    )
+    for end, status in (("", 400), ("--x", 400), ("--x--\r\n", 201)):
+        response = await api.client.post(
+            "/api/documents",
+            content=(parts + end).encode(),
+            headers={"content-type": "multipart/form-data; boundary=x"},
+        )
+        assert response.status_code == status, end
+
+
+async def test_a_field_that_stands_twice_is_refused(api: Api) -> None:
+    status, answer = await send(api, [("body", BODY), ("body", BODY)])
+    assert (status, answer["errors"][0]["pointer"]) == (422, "/body")
+
+
 async def test_the_same_form_twice_under_one_key_is_one_document(api: Api) -> None:
     made = []
     for _ in range(2):
