@@ -53,7 +53,6 @@ class Checkpoint:
             run = await read_run(connection, given.run_id)
             if run is None:
                 return Loaded(status="DELETED", epoch=0, next=Next.END)
-            score = await connection.fetchval("SELECT score FROM runs WHERE id = $1", run.id)
         step = next_step(
             working_revision=run.working_revision,
             current_round=run.current_round,
@@ -70,7 +69,7 @@ class Checkpoint:
             round=round_,
             current_round=run.current_round,
             max_rounds=run.max_rounds,
-            score=score,
+            score=run.score,
             kind=run.kind,
             document_id=run.document_id,
             reason=run.reason_code,

@@ -18,11 +18,22 @@ async def assess(
     """
     await connection.execute(
         """
-        INSERT INTO assessments (run_id, revision, blockers, majors, minors, score, reviewed)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (run_id, revision) DO UPDATE SET
-            blockers = EXCLUDED.blockers, majors = EXCLUDED.majors, minors = EXCLUDED.minors,
-            score = EXCLUDED.score, reviewed = EXCLUDED.reviewed, updated_at = now()
+        WITH assessed AS (
+            INSERT INTO assessments (run_id, revision, blockers, majors, minors, score, reviewed)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (run_id, revision) DO UPDATE SET
+                blockers = EXCLUDED.blockers, majors = EXCLUDED.majors, minors = EXCLUDED.minors,
+                score = EXCLUDED.score, reviewed = EXCLUDED.reviewed, updated_at = now()
+            RETURNING revision, blockers, majors, score
+        ), standing AS (
+            SELECT revision, blockers, majors, score FROM assessments
+            WHERE run_id = $1 AND revision <> $2
+            UNION ALL SELECT revision, blockers, majors, score FROM assessed
+        )
+        UPDATE runs r SET best_revision = coalesce((
+            SELECT s.revision FROM standing s WHERE s.revision >= r.baseline_revision
+            ORDER BY s.blockers, s.majors, s.score DESC, s.revision DESC LIMIT 1), $2)
+        WHERE r.id = $1
         """,
         run_id,
         revision,
@@ -31,17 +42,6 @@ async def assess(
         now.minors,
         now.score,
         reviewed,
-    )
-    await connection.execute(
-        """
-        UPDATE runs r SET best_revision = coalesce((
-            SELECT a.revision FROM assessments a
-            WHERE a.run_id = r.id AND a.revision >= r.baseline_revision
-            ORDER BY a.blockers, a.majors, a.score DESC, a.revision DESC LIMIT 1), $2)
-        WHERE r.id = $1
-        """,
-        run_id,
-        revision,
     )
 
 

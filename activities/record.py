@@ -51,6 +51,7 @@ class RunRow:
     offered_revision: int | None
     baseline_revision: int
     current_round: int
+    score: int | None
     pending_review_step: str | None
     compare_from_round: int
     max_rounds: int
@@ -67,7 +68,7 @@ class RunRow:
 _RUN_COLUMNS = """
     id, document_id, kind, kind_version, status, epoch, stage, reason_code, guardrail, outcome,
     base_revision, working_revision, best_revision, offered_revision, baseline_revision,
-    current_round, pending_review_step, compare_from_round, max_rounds, pass_score, limits,
+    current_round, score, pending_review_step, compare_from_round, max_rounds, pass_score, limits,
     profile, instructions, event_seq, owner_worker,
     extract(epoch FROM retry_at - now())::float AS retry_in
 """
