@@ -17,6 +17,7 @@ from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed, effect
+from activities.model import tokens
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import lock_run
 from activities.refine import RefineCloser
@@ -128,7 +129,7 @@ def _details(step: Step) -> dict[str, object]:
         "attempt": claimed.attempt,
         "parts": f"{sum(part.done for part in claimed.parts)}/{len(claimed.parts)}",
         "items": sum(len(part.kept) for part in claimed.parts),
-        "characters": sum(len(call.text) for call in step.calls.values()),
+        "tokens": sum(tokens.count(call.text) for call in step.calls.values()),
     }
 
 
