@@ -19,17 +19,16 @@ from sqlalchemy.pool import NullPool
 
 from deploy.settings import SettingsError, load
 
-APPLICATION_ROLE = "redraft_app"
 _LOCK = 0x52454452  # one migration at a time
 
-_GRANTS = f"""
+_GRANTS = """
 DO $$ BEGIN
-    IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{APPLICATION_ROLE}')
-       AND current_user <> '{APPLICATION_ROLE}' THEN
-        GRANT USAGE ON SCHEMA public TO {APPLICATION_ROLE};
-        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {APPLICATION_ROLE};
-        REVOKE UPDATE, DELETE ON audit_events FROM {APPLICATION_ROLE};
-        REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM {APPLICATION_ROLE};
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'redraft_app')
+       AND current_user <> 'redraft_app' THEN
+        GRANT USAGE ON SCHEMA public TO redraft_app;
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO redraft_app;
+        REVOKE UPDATE, DELETE ON audit_events FROM redraft_app;
+        REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM redraft_app;
     END IF;
 END $$
 """
