@@ -220,7 +220,10 @@ async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> flo
 
 
 async def _clear_owner(tools: Tools, watch: Watch) -> None:
-    """Gives up the ownership, our own only, and only if ours was the last step."""
+    """Gives up the ownership, our own only, and only if ours was the last step.
+
+    Does not wait for the disk: the next round would, and what a crash forgets the sweep sees.
+    """
     if watch.deleted:
         return
     try:
@@ -230,6 +233,7 @@ async def _clear_owner(tools: Tools, watch: Watch) -> None:
                 UPDATE runs r SET owner_worker = NULL
                 WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
                     SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
+                  AND set_config('synchronous_commit', 'off', true) = 'off'
                 """,
                 watch.run_id,
                 tools.worker,
