@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 from tests.bench.documents import STEPS
 from tests.bench.figures import Figure
-from tests.bench.measure_steps import _used
+from tests.bench.measure_steps import cpu_per_step
 from tests.bench.rig import Rig, minus
 
 
@@ -26,5 +26,5 @@ async def throughput(rig: Rig) -> AsyncIterator[Figure]:
         samples=[count / seconds],
         details={"calls per run": calls / count},
     )
-    yield _used(f"throughput {count} at once, CPU per step", cpu, count * STEPS)
+    yield cpu_per_step(f"throughput {count} at once, CPU per step", cpu, count * STEPS)
     yield Figure(name="throughput WAL per run", unit="KB", samples=[wal / count / 1024])

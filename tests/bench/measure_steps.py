@@ -44,7 +44,7 @@ async def overhead(rig: Rig) -> AsyncIterator[Figure]:
     )
     yield Figure(name="overhead reply to request, same round", unit="ms", samples=within)
     yield Figure(name="overhead reply to request, next round", unit="ms", samples=between)
-    yield _used("overhead CPU per step", cpu, count * STEPS)
+    yield cpu_per_step("overhead CPU per step", cpu, count * STEPS)
     yield _round_trips(asked, count * STEPS)
     yield Figure(name="overhead WAL per run", unit="KB", samples=[wal / count / 1024])
 
@@ -114,7 +114,7 @@ def _done(call: Call) -> float:
     return call.done_at
 
 
-def _used(name: str, cpu: Mapping[str, float], steps: int) -> Figure:
+def cpu_per_step(name: str, cpu: Mapping[str, float], steps: int) -> Figure:
     """The engine's parts summed; the model server and the driver beside them."""
     parts = {part: round(seconds * 1000 / steps, 2) for part, seconds in cpu.items()}
     ours = sum(value for part, value in parts.items() if part not in ("model server", "driver"))
