@@ -1,0 +1,88 @@
+"""Postgres ends and comes back: nobody is dead, nothing is asked for twice (issue 4.1c and d)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from temporalio.client import Client
+
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM, Items, Reply, good_reviewer
+from tests.faults.kit import PATIENT, issues, nothing_repaid, own_postgres, planted, stored
+from tests.services import PostgresServer, TemporalServer
+from tests.stack import Json, Stack, consistent, minutes
+
+
+@pytest_asyncio.fixture(scope="module")
+async def cluster() -> AsyncIterator[PostgresServer]:
+    async with own_postgres() as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def apart(
+    cluster: PostgresServer, temporal: TemporalServer, temporal_client: Client, llm: FakeLLM
+) -> AsyncIterator[Stack]:
+    """Two workers, either of which could take what the other has."""
+    stack = Stack(cluster, temporal, temporal_client, llm.base_url, PATIENT)
+    yield await stack.start(workers=2)
+    await stack.stop()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["restart", "crash"])
+async def test_calls_in_flight_outlive_a_restart_of_postgres(
+    apart: Stack, cluster: PostgresServer, llm: FakeLLM, how: int
+) -> None:
+    llm.script(good_reviewer(errors=planted(2)))
+    llm.queue(*(Reply(items=issues(2), stall_after=Items(1)) for _ in range(4)))
+    runs = [await apart.create(minutes(errors=2)) for _ in range(4)]
+    for run in runs:
+        await stored(apart, run["id"], 1)
+    cluster.stop(how)
+    llm.release()
+    await llm.wait_done(4, seconds=60)
+    await asyncio.sleep(3)  # long enough for every proof of death but a true one
+    cluster.start()
+    await cluster.ready()
+    for run in runs:
+        await _ends(apart, run)
+        steps = await apart.rows(run["id"], "steps")
+        assert {step["status"] for step in steps} == {"SUCCEEDED"}, steps
+        await consistent(apart, run["id"])
+    assert len(llm.requests) == 4 * 3
+    assert not [line for line in apart.logs().splitlines() if " ERROR " in line]
+
+
+async def _ends(stack: Stack, run: Json) -> None:
+    async def done() -> bool:
+        code, now = await stack.call("GET", f"/api/runs/{run['id']}")
+        return bool(code == 200 and now["status"] == "AWAITING_CONFIRMATION")
+
+    await eventually(done, seconds=120, what=f"the end of {run['id']}")
+
+
+@pytest.mark.timeout(300)
+async def test_locks_freed_by_ended_sessions_prove_no_death(apart: Stack, llm: FakeLLM) -> None:
+    """Every session is ended again and again for longer than two looks are apart."""
+    llm.script(good_reviewer(errors=planted(2)))
+    llm.queue(Reply(items=issues(2), stall_after=Items(1)))
+    run = await apart.create(minutes(errors=2))
+    await stored(apart, run["id"], 1)
+    for _ in range(8):
+        await apart.sql(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        )
+        await asyncio.sleep(0.5)
+    llm.release()
+    await _ends(apart, run)
+    assert len(llm.requests) == 3
+    await consistent(apart, run["id"])
+    await nothing_repaid(apart, llm, run["id"])
