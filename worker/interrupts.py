@@ -11,7 +11,7 @@ import asyncpg
 from activities.attempt import judge
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import AWAY
+from deploy.database import AWAY, Connection, Pool, prepare_connection
 from workflows.vocabulary import MOVES_CHANNEL, Reason
 
 log = logging.getLogger("redraft.interrupts")
@@ -26,15 +26,15 @@ async def watch_rows(tools: Tools) -> None:
         watches = list(tools.in_flight.watches)
         if watches:
             try:
-                await check(tools, watches)
+                await check(tools.pool, watches)
             except AWAY as error:
                 log.debug("rows not read", extra={"error": type(error).__name__})
 
 
-async def check(tools: Tools, watches: Sequence[Watch]) -> None:
+async def check(rows_of: Pool | Connection, watches: Sequence[Watch]) -> None:
     """Stops what its row says is stopped, or whose step somebody else has closed."""
     held = {watch: watch.step_id for watch in watches}
-    rows = await tools.pool.fetch(
+    rows = await rows_of.fetch(
         """
         SELECT r.id, r.status, r.epoch, s.id AS step_id
         FROM runs r LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
@@ -61,7 +61,10 @@ def _doubt(watch: Watch, held: str, running: str | None) -> None:
 
 
 async def listen(tools: Tools) -> None:
-    """Looks at a run the moment a person's move of it commits. Lost notifications cost a second."""
+    """Looks at a run the moment a person's move of it commits. Lost notifications cost a second.
+
+    The look has this connection to itself: those of the pool may all be waiting for commits.
+    """
     while True:
         try:
             await _listen_once(tools)
@@ -72,8 +75,11 @@ async def listen(tools: Tools) -> None:
 
 async def _listen_once(tools: Tools) -> None:
     hints: asyncio.Queue[str] = asyncio.Queue()
-    connection = await asyncpg.connect(tools.settings.database_direct_url, timeout=5.0)
+    connection = await asyncpg.connect(
+        tools.settings.database_direct_url, timeout=5.0, command_timeout=5.0
+    )
     try:
+        await prepare_connection(connection)
         await connection.add_listener(
             MOVES_CHANNEL, lambda _c, _p, _ch, payload: hints.put_nowait(str(payload))
         )
@@ -81,6 +87,6 @@ async def _listen_once(tools: Tools) -> None:
         while run_id := await hints.get():
             watches = tools.in_flight.of_run(run_id)
             if watches:
-                await check(tools, watches)
+                await check(connection, watches)
     finally:
         connection.terminate()
