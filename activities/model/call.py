@@ -17,7 +17,7 @@ import httpx2
 
 from activities import failures
 from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
-from activities.model.formats import Manner, request_body
+from activities.model.formats import Manner, milder, request_body
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
 from activities.model.servers import Servers
@@ -34,6 +34,8 @@ AFTER_FINISH = 3.0
 """Seconds for usage and `[DONE]` after the finish reason."""
 AFTER_BROKEN = 4_000
 """Characters still read of what cannot become a reply, to learn usage and finish reason."""
+LONGEST_REPLY = 4_000_000
+"""Characters of content and reasoning; no reply needs as many, and a server may never stop."""
 MOST_REQUESTS = 6
 _ERROR_BODY = 64_000
 
@@ -115,15 +117,16 @@ class ModelCall:
             headers = self._servers.headers(self._servers.key(self._profile), url)
         except (BadAddressError, KeyNotSetError) as error:
             return self._failed(failures.classify(error))
+        manner = self._servers.manner(url, self._profile.model)
         while True:
-            manner = self._servers.manner(url, self._profile.model)
             try:
                 await self._request(url, headers, manner)
                 return self._concluded()
             except ProviderError as error:
-                again = self._servers.adapt(url, self._profile.model, manner, error)
-                if not again or self.requests >= MOST_REQUESTS:
+                other = milder(manner, error)
+                if other is None or self.requests >= MOST_REQUESTS:
                     return self._after_error(error)
+                manner = other
             except TimeoutError:
                 return self._after_silence()
             except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
@@ -149,6 +152,7 @@ class ModelCall:
             self.provider_request_id = _request_id(response.headers)
             if response.status_code != 200:
                 raise await self._refusal(response, headers["Authorization"])
+            self._servers.remember(url, self._profile.model, manner)
             await self._read(response)
 
     async def _refusal(self, response: httpx2.Response, authorization: str) -> ProviderError:
@@ -170,6 +174,9 @@ class ModelCall:
                 self._take(frames.feed(chunk))
                 if frames.done:
                     break
+                if self._reading.size > LONGEST_REPLY:
+                    self._parser.broken = "too_long"
+                    return
                 if self._parser.broken:
                     readable -= self._reading.characters - before
                     if readable < 0:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import httpx2
 
-from activities.failures import BadAddressError, KeyNotSetError, ProviderError
-from activities.model.formats import Manner, milder
+from activities.failures import BadAddressError, KeyNotSetError
+from activities.model.formats import Manner
 from activities.model.profile import Profile
 from deploy.settings import Settings
 
@@ -72,14 +72,10 @@ class Servers:
     def manner(self, url: httpx2.URL, model: str) -> Manner:
         return self._manners.get((str(url), model), Manner())
 
-    def adapt(self, url: httpx2.URL, model: str, used: Manner, error: ProviderError) -> bool:
-        """Whether asking again makes sense after this refusal of a request in that manner."""
-        learned = milder(used, error)
-        if learned is None:
-            return False
-        if self.manner(url, model) == used:  # else a call beside this one has learned already
-            self._manners[(str(url), model)] = learned
-        return True
+    def remember(self, url: httpx2.URL, model: str, manner: Manner) -> None:
+        """A request in that manner was taken. What a mere refusal suggests is not remembered: its
+        words may be those of a document, and every later call would be asked the worse way."""
+        self._manners[(str(url), model)] = manner
 
     async def pool(self, url: httpx2.URL) -> httpx2.AsyncClient:
         """The connections of a scheme, opened on first use."""

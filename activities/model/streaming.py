@@ -86,6 +86,8 @@ class Reading:
         self.refused = False
         self.frames = 0
         self.characters = 0
+        self.size = 0
+        """Characters of content and reasoning together."""
         self._on_text = on_text
         self._text: list[str] = []
         self._thinking: list[str] = []
@@ -140,6 +142,7 @@ class Reading:
         thought = delta.get("reasoning_content") or delta.get("reasoning")
         if thought and isinstance(thought, str):
             self._thinking.append(thought)
+            self.size += len(thought)
             forward = True
         if delta.get("refusal"):
             self.refused = forward = True
@@ -170,6 +173,7 @@ class Reading:
         if text:
             self._text.append(text)
             self.characters += len(text)
+            self.size += len(text)
             self._on_text(text)
             self.parser.feed(text)
 

@@ -168,5 +168,13 @@ async def test_what_can_never_become_a_reply_is_not_read_to_its_end(caller: Call
     await caller.llm.wait_gone(1)
 
 
+async def test_a_reply_that_never_ends_is_left(caller: Caller) -> None:
+    text = '{"items": [{"find": "' + "bla " * 1_500_000
+    ended = await caller.ask(Reply(text=text, chunk_chars=100_000, stall_after=Chars(5_000_000)))
+    assert (ended.end.cause, ended.end.fault) == (Reason.GARBLED, "too_long")
+    assert len(ended.said) < 4_500_000
+    await caller.llm.wait_gone(1)
+
+
 def _json(value: Any) -> bytes:
     return json.dumps(value).encode()

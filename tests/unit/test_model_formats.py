@@ -98,6 +98,21 @@ async def test_other_fields_a_server_does_not_know_are_left_out(llm: FakeLLM) ->
     await asked.close()
 
 
+async def test_what_never_worked_is_not_remembered(llm: FakeLLM) -> None:
+    """The refusal repeats words of a document; other documents are still asked the best way."""
+    model = client()
+    profile = replace(PROFILE, base_url=llm.base_url)
+    llm.script(lambda _request: errors.status(400, message="Unsupported word: response_format"))
+    end, _ = await ask(model, profile)
+    assert end.failure is not None
+    llm.script(WHOLE)
+    before = len(llm.requests)
+    end, call = await ask(model, profile)
+    assert (end.cause, call.requests) == (None, 1)
+    assert llm.requests[before].schema == "redraft_refine"
+    await model.close()
+
+
 async def test_a_server_that_refuses_everything_is_asked_a_few_times_only(llm: FakeLLM) -> None:
     llm.script(errors.status(400, message="schema stream_options max_completion_tokens"))
     asked = client()
