@@ -31,6 +31,10 @@ class RefineCloser:
         edits = [item for kept in items.values() for item in kept]
         kind, work = self.claimed.kind, self.claimed.work
         refined = await asyncio.to_thread(kind.refine, work, edits)
+        if len(refined.body) > max(kind.limits.body_characters, len(work.body)):
+            # No longer than what a person may send, or nobody can edit or send it back.
+            refused = {**refined.refused, "too_large": len(edits)}
+            refined = Refined(body=work.body, resolved=(), refused=refused)
         self.refined = refined
         if refined.body != work.body:
             found = await asyncio.to_thread(verified, kind, work.material, refined.body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fake_llm import FakeLLM, good_reviewer
+from tests.fake_llm import FakeLLM, Reply, good_reviewer
 from tests.stack import Stack, consistent, minutes
 
 
@@ -34,4 +34,16 @@ async def test_clean_minutes_pass_after_one_review(stack: Stack, llm: FakeLLM) -
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
     assert (run["reason"]["code"], run["score"], run["offered_revision"]) == ("passed", 100, 0)
     assert len(llm.requests) == 1
+    await consistent(stack, run["id"])
+
+
+async def test_an_edit_never_makes_a_text_longer_than_a_person_may_send(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    llm.script(good_reviewer(errors=[("E1x", "the blue box")]))
+    edit = {"find": "E1x", "replace": "blue " * 200_001, "resolves": ["I1"]}
+    llm.queue(Reply(items=[edit], chunk_chars=100_000), schema="redraft_refine")
+    run = await stack.create()
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    assert (run["reason"]["code"], run["offered_revision"]) == ("no_progress", 0)
     await consistent(stack, run["id"])
