@@ -98,6 +98,8 @@ async def _all_is_well(stack: Stack, llm: FakeLLM, run: Json, kills: int) -> Non
     calls = await stack.rows(run["id"], "calls")
     completed = [call for call in calls if call["status"] == "SUCCEEDED"]
     assert len(llm.requests) <= len(completed) + kills
+    made = await stack.sql("SELECT round FROM revisions WHERE run_id = $1", run["id"])
+    assert len(made) == len({row["round"] for row in made}), "a round was written twice"
     types = [event["type"] for event in await stack.events(run["id"])]
     assert types.count("run_awaiting_confirmation") == 1
     assert types.count("run_failed") == 0
