@@ -109,7 +109,9 @@ class ReviewRun:
 
     async def signalled(self, seen: int, patience: timedelta) -> bool:
         try:
-            await workflow.wait_condition(lambda: self.pending(seen), timeout=patience)
+            await workflow.wait_condition(
+                lambda: self.pending(seen), timeout=patience, timeout_summary="waits for a person"
+            )
         except TimeoutError:
             return self.pending(seen)
         self.take_overs.clear()
@@ -142,7 +144,7 @@ class ReviewRun:
                     name, given, result_type=result, **policy.LOCAL
                 )
             except ActivityError:
-                await workflow.sleep(policy.AGAIN)
+                await workflow.sleep(policy.AGAIN, summary="database away, tries again")
 
     def arrived(self, command: Signal, given: tuple[Any, ...]) -> None:
         """The API's signals carry a seq and only wake; others are commands sent by hand.
