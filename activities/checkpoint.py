@@ -109,6 +109,7 @@ class Checkpoint:
     async def move_by_hand(self, given: HandMove) -> Moved:
         """A command from Temporal Web or another program, valid only for the row it was made on."""
         event, reason = _by_hand(given)
+        actor, said = clean(given.actor) or Actor.TEMPORAL, clean(given.reason or "")
 
         async def work(connection: Connection) -> Moved:
             run = await lock_run(connection, given.run_id)
@@ -119,16 +120,14 @@ class Checkpoint:
             if given.command == Signal.RESUME and run.reason_code in GUARDRAILS | LIMITS:
                 return Moved(moved=False, code="needs_override")
             params = {"by": "signal"}
-            if given.reason:
-                params["comment_id"] = await insert_comment(
-                    connection, run, clean(given.reason), actor=given.actor
-                )
+            if said:
+                params["comment_id"] = await insert_comment(connection, run, said, actor=actor)
             seq = await move(
                 connection,
                 run.id,
                 Move(
                     event=event,
-                    actor=clean(given.actor),
+                    actor=actor,
                     from_=run.status,
                     epoch=given.epoch,
                     reason=reason,

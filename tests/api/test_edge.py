@@ -33,7 +33,9 @@ async def test_a_host_of_the_settings_is_served() -> None:
         assert (await served.get("/healthz", host="redraft.example:443")).status == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:9", "null", "http://[::1"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "http://127.0.0.1:9", "null", "http://[::1"]
+)
 async def test_a_write_from_a_page_of_another_origin_is_403(api: Api, origin: str) -> None:
     answer = await api.post("/api/runs", MINUTES, origin=origin)
     assert (answer.status, answer.code) == (403, "bad_origin")

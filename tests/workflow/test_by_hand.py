@@ -56,6 +56,23 @@ async def test_nonsense_typed_by_hand_does_not_wedge_the_run(stack: Stack, llm: 
     await eventually(ended, what="the workflow's end")
 
 
+async def test_words_that_postgres_cannot_hold_do_not_wedge_the_run(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    llm.script(Reply(hang=True))
+    run = await stack.create()
+    await llm.wait_requests(1, seconds=30)
+    handle = stack.workflow(run["id"])
+    await handle.signal("interrupt", {"reason": "wait\0", "actor": "o\0ps"})
+    await stack.until(run["id"], "INTERRUPTED", seconds=5)
+    llm.script(good_reviewer())
+    await handle.signal("resume", {"reason": "\0", "actor": "\0"})
+    await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    moves = [e for e in await stack.events(run["id"]) if e["type"].startswith("run_")]
+    assert [e["actor"] for e in moves[1:3]] == ["ops", "temporal"]
+    await consistent(stack, run["id"])
+
+
 async def test_a_request_for_cancellation_cancels_the_row(stack: Stack, llm: FakeLLM) -> None:
     llm.script(Reply(hang=True))
     run = await stack.create()
