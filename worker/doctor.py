@@ -17,7 +17,7 @@ from pathlib import Path
 from deploy.settings import SettingsError, load
 from worker.doctor_database import check_database
 from worker.doctor_findings import Finding, Level, fail, ok
-from worker.doctor_machine import check_machine, data_directory, joined_environment
+from worker.doctor_machine import check_machine, check_stack, data_directory, joined_environment
 from worker.doctor_services import check_model, check_temporal
 
 _WIDTH = 11
@@ -25,7 +25,7 @@ _WIDTH = 11
 
 async def examine(environment: Mapping[str, str], data: Path) -> list[Finding]:
     """All findings, in the order of what stands on what; services are asked side by side."""
-    findings = check_machine(data)
+    findings = check_machine(data) + check_stack(environment, data)
     joined = joined_environment(environment, data)
     try:
         settings = load(joined)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shlex
@@ -39,6 +40,35 @@ def joined_environment(environment: Mapping[str, str], data: Path) -> dict[str, 
         return dict(environment)
     stack = dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
     return {**{name: "".join(shlex.split(value)) for name, value in stack.items()}, **environment}
+
+
+def check_stack(environment: Mapping[str, str], data: Path) -> list[Finding]:
+    """Whether a stack is up over `data`; nothing where the variables name a database."""
+    if environment.get("REDRAFT_DATABASE_URL"):
+        return []
+    if (data / "env").exists() and _is_held(data / "lock"):
+        return [ok("stack", f"up over {data}")]
+    default = "the default data folder " if data == data_directory(environment) else ""
+    return [
+        fail(
+            "stack",
+            f"no stack is up over {default}{data}",
+            "start it with ./redraft up, name the folder of one that is up with --data-dir DIR, "
+            "or set REDRAFT_DATABASE_URL",
+        )
+    ]
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a living process holds the data folder, as `up` does."""
+    try:
+        with lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def check_machine(data: Path) -> list[Finding]:

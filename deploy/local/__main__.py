@@ -39,6 +39,7 @@ def _parser() -> argparse.ArgumentParser:
     reset.add_argument("--yes", action="store_true", help="do not ask")
     backup = commands.add_parser("backup", parents=[shared], help="write all data to one file")
     backup.add_argument("file", type=Path, metavar="FILE")
+    backup.add_argument("--force", action="store_true", help="replace a file that is there")
     backup.add_argument("--database-url", metavar="URL", help="a Postgres that is not embedded")
     restore = commands.add_parser("restore", parents=[shared], help="read it back")
     restore.add_argument("file", type=Path, metavar="FILE")
@@ -80,7 +81,7 @@ def _run(given: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
         if given.command == "restore":
             return backup.restore(data, given.file, force=given.force)
-        return backup.backup(data, given.file, given.database_url or "")
+        return backup.backup(data, given.file, given.database_url or "", force=given.force)
     from deploy.local import control
 
     if given.command == "status":
@@ -104,7 +105,8 @@ def main(words: list[str] | None = None) -> int:
         print(f"redraft: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"redraft: {error}", file=sys.stderr)
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"redraft: {where}{error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

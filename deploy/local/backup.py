@@ -34,21 +34,47 @@ _MANIFEST = "manifest.json"
 _PARTS = ("postgres", "temporal", "blobs", "secrets.json", "state.json", "version.json")
 
 
-def backup(data: DataDirectory, file: Path, database_url: str = "") -> int:
+def backup(data: DataDirectory, file: Path, database_url: str = "", *, force: bool = False) -> int:
     """Works while the stack is up and while it is down. The file is made whole or not at all."""
     if not data.used and not database_url:
         raise Refused(f"{data.root} holds no data of Redraft; nothing to back up.")
+    _check_target(file, force=force)
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with tempfile.TemporaryDirectory(prefix="redraft-backup-") as folder:
             dump = Path(folder) / _DUMP
             _dump(data, dump, database_url)
-            _pack(data, dump, unfinished)
-        unfinished.replace(file)
+            with _writing(file):
+                _pack(data, dump, unfinished)
+                unfinished.replace(file)
     finally:
-        unfinished.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # its folder may have gone with it
+            unfinished.unlink(missing_ok=True)
     print(f"Backup written to {file} ({file.stat().st_size / 1e6:.1f} MB).")
     return 0
+
+
+def _check_target(file: Path, *, force: bool) -> None:
+    """Before the long work: raises Refused where the file could not be put in the end."""
+    if file.is_dir():
+        raise Refused(f"{file} is a folder; name a file in it, for example {file / 'redraft.tar'}.")
+    if file.exists() and not force:
+        raise Refused(f"{file} exists. Name another file, or give --force to replace it.")
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise Refused(f"There is no folder {folder}; make it, or name a file elsewhere.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise Refused(f"Nothing can be written in {folder}; name a file elsewhere.")
+
+
+@contextlib.contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Refused(
+            f"{file} cannot be written: {error.strerror or error}. Name a file elsewhere."
+        ) from error
 
 
 def _dump(data: DataDirectory, dump: Path, database_url: str) -> None:

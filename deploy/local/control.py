@@ -37,12 +37,23 @@ def status(data: DataDirectory, *, as_json: bool) -> int:
     else:
         print(f"Pages         {live['url'] or 'not started (--no-api)'}")
         print(f"Temporal Web  {live['web_url'] or 'not ours'}")
+        print(f"Temporal      {_temporal_words(live)}")
         print(f"Model         {live['model']}")
         print(f"Data          {data.root}\n")
         for row in rows:
             again = f", started again {row['restarts']} times" if row["restarts"] else ""
             print(f"{row['name']:14}{row['health']:12}port {row['port']}, pid {row['pid']}{again}")
     return 0 if all(row["health"] == "answers" for row in rows) else 1
+
+
+def _temporal_words(live: dict[str, Any]) -> str:
+    """The address that clients use, and what its other ports are for."""
+    known = live.get("temporal") or {}
+    address = known.get("address", "?")
+    if not known.get("http_port"):
+        return f"{address} (gRPC, for TEMPORAL_ADDRESS; not ours)"
+    others = f"web {known['web_port']}, HTTP {known['http_port']}"
+    return f"{address} (gRPC, for TEMPORAL_ADDRESS); other ports: {others}"
 
 
 async def _ask_all(live: dict[str, Any]) -> dict[str, bool]:
@@ -100,6 +111,7 @@ def reset(data: DataDirectory, *, sure: bool) -> int:
     if not data.root.exists():
         print(f"{data.root} does not exist; nothing to delete.")
         return 0
+    data.check_ours()
     if not sure:
         if not sys.stdin.isatty():
             raise UsageError(f"reset deletes everything in {data.root}: say so with --yes")

@@ -70,22 +70,30 @@ class DataDirectory:
         """Whether a stack has kept data here."""
         return (self.root / "version.json").exists() or self.cluster.exists()
 
+    def foreign(self) -> str:
+        """A name in the folder that is not ours; empty where there is none or we keep data."""
+        if self.used:
+            return ""
+        names = (entry.name for entry in self.root.iterdir())
+        ours = (*_PARTS, *_FILES)
+        return next((name for name in names if name not in ours and name[0] != "."), "")
+
+    def check_ours(self) -> None:
+        """Raises Refused for a folder in which Redraft never kept anything."""
+        begun = any((self.root / name).exists() for name in (*_PARTS, *_FILES))
+        if self.used or (begun and not self.foreign()):
+            return
+        raise Refused(
+            f"{self.root} is not a data folder of Redraft; name the right one with --data-dir."
+        )
+
     def create(self) -> None:
         """Raises Refused where it cannot be made or is somebody else's folder."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            strangers = (
-                []
-                if self.used
-                else [
-                    entry.name
-                    for entry in self.root.iterdir()
-                    if entry.name not in (*_PARTS, *_FILES) and not entry.name.startswith(".")
-                ]
-            )
-            if strangers:
+            if stranger := self.foreign():
                 raise Refused(
-                    f"{self.root} is not empty and holds no data of Redraft ({strangers[0]}…). "
+                    f"{self.root} is not empty and holds no data of Redraft ({stranger}…). "
                     "Name an empty folder with --data-dir."
                 )
             self.root.chmod(0o711 if os.geteuid() == 0 else 0o700)

@@ -53,6 +53,11 @@ class Wiring:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.api_port}"
 
     @property
+    def temporal_address(self) -> str:
+        """HOST:PORT of the gRPC frontend."""
+        return self.temporal.address if self.temporal else self.options.temporal_address
+
+    @property
     def web_url(self) -> str:
         given = self.options.environment.get("REDRAFT_TEMPORAL_WEB_URL", "")
         return self.temporal.web_url if self.temporal else given
@@ -66,7 +71,6 @@ class Wiring:
     def joining(self) -> dict[str, str]:
         """With these, processes and client commands join the stack; never a key to a model."""
         options = self.options
-        temporal = self.temporal.address if self.temporal else options.temporal_address
         variables = {
             "REDRAFT_URL": self.url,
             "REDRAFT_DATABASE_URL": self.database_url,
@@ -74,7 +78,7 @@ class Wiring:
             or self.data.blobs.as_uri(),
             "REDRAFT_MODEL": options.environment.get("REDRAFT_MODEL", ""),
             "REDRAFT_TEMPORAL_WEB_URL": self.web_url,
-            "TEMPORAL_ADDRESS": temporal,
+            "TEMPORAL_ADDRESS": self.temporal_address,
             "TEMPORAL_NAMESPACE": options.temporal_namespace,
             "OPENAI_BASE_URL": options.openai_base_url,
             "REDRAFT_API_KEY": self.api_key,

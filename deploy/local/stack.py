@@ -85,6 +85,11 @@ class Stack:
                 "url": wiring.url if self.options.api else "",
                 "web_url": wiring.web_url,
                 "model": self.options.model_named,
+                "temporal": {
+                    "address": wiring.temporal_address,
+                    "web_port": wiring.temporal.web_port if wiring.temporal else None,
+                    "http_port": wiring.temporal.http_port if wiring.temporal else None,
+                },
                 "ports": {
                     "Postgres": wiring.postgres.port if wiring.postgres else None,
                     "Temporal": wiring.temporal.http_port if wiring.temporal else None,

@@ -17,6 +17,7 @@ from tests.transaction_pooler import TransactionPooler
 from worker.doctor import examine
 from worker.doctor_database import check_database, check_sessions, is_pooled
 from worker.doctor_findings import Finding, Level
+from worker.doctor_machine import check_stack
 from worker.doctor_services import check_model, check_temporal
 
 GONE = "127.0.0.1:9"
@@ -114,6 +115,19 @@ async def test_the_stacks_variables_are_found_in_its_data_directory(tmp_path: Pa
     found = await examine({}, tmp_path)
     assert named(found, "settings").level is Level.OK
     assert GONE in named(found, "database").text
+
+
+async def test_a_stack_that_is_down_is_named_before_the_variable_that_is_missing(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "redraft"
+    found = await examine({"XDG_DATA_HOME": str(tmp_path)}, data)
+    failed = [one.area for one in found if one.level is Level.FAIL]
+    assert failed[:2] == ["stack", "settings"]
+    stack = named(found, "stack")
+    assert f"default data folder {data}" in stack.text
+    assert "./redraft up" in stack.act
+    assert check_stack({"REDRAFT_DATABASE_URL": "postgresql://h/d"}, data) == []
 
 
 @pytest.mark.parametrize(("name", "level"), [("glibc", Level.OK), ("", Level.WARN)])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local.backup import backup
 from deploy.local.control import down, reset, status
 from deploy.local.data import FORMAT, DataDirectory, check_versions, default_root, write_versions
 from deploy.local.errors import Refused, UsageError
@@ -112,6 +113,44 @@ def test_reset_asks_and_deletes_only_what_is_ours(data: DataDirectory) -> None:
         reset(data, sure=False)
     assert reset(data, sure=True) == 0
     assert sorted(path.name for path in data.root.iterdir()) == ["lock", "mine.txt"]
+
+
+@pytest.mark.parametrize("name", ["holiday.jpg", ""])
+def test_reset_of_a_foreign_folder_deletes_nothing_and_does_not_ask(
+    tmp_path: Path, name: str
+) -> None:
+    if name:
+        (tmp_path / name).touch()
+    with pytest.raises(Refused, match="is not a data folder of Redraft; name the right one"):
+        reset(DataDirectory(tmp_path), sure=False)
+    assert [path.name for path in tmp_path.iterdir()] == ([name] if name else [])
+
+
+def test_backup_replaces_no_file_and_says_where_it_cannot_write(
+    data: DataDirectory, tmp_path: Path
+) -> None:
+    write_versions(data)
+    (tmp_path / "kept.tar").write_text("mine")
+    with pytest.raises(Refused, match="--force"):
+        backup(data, tmp_path / "kept.tar")
+    with pytest.raises(Refused, match="There is no folder"):
+        backup(data, tmp_path / "nowhere" / "b.tar")
+    with pytest.raises(Refused, match="is a folder"):
+        backup(data, tmp_path)
+    assert (tmp_path / "kept.tar").read_text() == "mine"
+
+
+def test_status_names_the_port_of_temporal_that_clients_use(
+    data: DataDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    temporal = {"address": "127.0.0.1:8432", "web_port": 8431, "http_port": 8433}
+    live = {"url": "", "web_url": "", "model": "m", "ports": {}, "temporal": temporal}
+    data.write("live.json", live)
+    with data.held("up"):
+        assert status(data, as_json=False) == 0
+    shown = capsys.readouterr().out
+    assert "127.0.0.1:8432 (gRPC" in shown
+    assert "web 8431, HTTP 8433" in shown
 
 
 def test_status_of_nothing_is_five(data: DataDirectory) -> None:
