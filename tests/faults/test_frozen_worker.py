@@ -37,12 +37,13 @@ async def test_what_a_frozen_worker_brings_after_its_replacement_is_counted_and_
             REDRAFT_FAULT="request.before:3:freeze", TEMPORAL_ADDRESS=f"127.0.0.1:{relay.port}"
         )
         llm.script(good_reviewer(errors=planted(3)))
-        llm.queue(Reply(items=issues(3), stall_after=Items(2)), Reply(hang=True))
-        streaming = await stack.create(minutes(errors=3))
+        late = Reply(items=issues(4), stall_after=Items(2))  # its fourth is nobody else's
+        llm.queue(late, Reply(hang=True))
+        streaming = await stack.create(minutes(errors=4))
         await stored(stack, streaming["id"], 2)
-        stopped = await stack.create(minutes(errors=3))
+        stopped = await stack.create(minutes(errors=4))
         await llm.wait_requests(2, seconds=60)
-        asking = await stack.create(minutes(errors=3))
+        asking = await stack.create(minutes(errors=4))
         await frozen(first)
         await relay.cut()
         for command in ("interrupt", "resume"):

@@ -73,7 +73,7 @@ async def test_an_interrupt_needs_neither_heartbeats_nor_notifications(
     await _resumes(stack, llm, run)
 
 
-async def test_an_interrupt_works_while_temporal_stands_still(
+async def test_an_interrupt_works_without_temporal_and_without_notifications(
     postgres: PostgresServer, server: TemporalServer, llm: FakeLLM
 ) -> None:
     client = await server.ready()
@@ -84,6 +84,7 @@ async def test_an_interrupt_works_while_temporal_stands_still(
         assert server.process is not None
         freeze(server.process)
         try:
+            await cut_listeners(stack)
             answer = await _interrupt(stack, llm, run)
             assert answer["signal_due"] is True
         finally:

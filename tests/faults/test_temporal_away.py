@@ -98,8 +98,7 @@ async def test_a_run_made_while_temporal_is_away_starts_by_itself(
     beside: Stack, server: TemporalServer, llm: FakeLLM
 ) -> None:
     llm.script(good_reviewer(errors=planted(1)))
-    assert server.process is not None
-    freeze(server.process)
+    server.stop()
     try:
         key = {"Idempotency-Key": uuid.uuid4().hex}
         code, run = await beside.call("POST", "/api/runs", minutes(), key)
@@ -108,7 +107,8 @@ async def test_a_run_made_while_temporal_is_away_starts_by_itself(
         assert (await beside.call("POST", path, {}, {"Idempotency-Key": "2"}))[0] == 409
         assert (await beside.call("POST", "/api/runs", minutes(), key))[1]["id"] == run["id"]
     finally:
-        thaw(server.process)
+        server.start()
+        await server.ready()
     await _ends_once(beside, llm, run)
 
 
