@@ -72,7 +72,7 @@ async def run_events(run_id: str, request: Request, page: Page, principal: Readi
     after = _seq(request.query_params.get("after"), "after")
     last = _seq(request.headers.get("last-event-id"), "Last-Event-ID")
     if _wants_json(request):
-        return await _page(run_id, after, page, request)
+        return await _page(run_id, after, page, request, principal)
     heads = await _heads(request, [run_id])
     head = heads.get(run_id)
     if head is None:
@@ -128,7 +128,9 @@ def _answer(request: Request, subscriber: Subscriber, heads: dict[str, Head]) ->
     return EventStream(feed_of(request), subscriber)
 
 
-async def _page(run_id: str, after: int, wanted: Paging, request: Request) -> Response:
+async def _page(
+    run_id: str, after: int, wanted: Paging, request: Request, principal: Principal
+) -> Response:
     pool = state_of(request).pool
     newest = await queries.event_seq(pool, run_id)
     if newest is not None and after > newest:
@@ -138,7 +140,8 @@ async def _page(run_id: str, after: int, wanted: Paging, request: Request) -> Re
     )
     if page is None:
         raise not_found("run")
-    return JSONResponse(page.model_dump(mode="json"))
+    shown = page.model_dump(mode="json") if principal.sees_content else wire.without_content(page)
+    return JSONResponse(shown)
 
 
 async def _heads(request: Request, run_ids: list[str]) -> dict[str, Head]:

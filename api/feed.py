@@ -55,7 +55,7 @@ class Subscriber:
     """One stream: where it stands in each run, and what waits to be sent.
 
     `many` makes ids that hold all positions and data that names its run. Only with `sees_content`
-    it gets live text.
+    it gets live text and what people said.
     """
 
     def __init__(self, positions: Mapping[str, int], *, many: bool, sees_content: bool) -> None:
@@ -130,7 +130,8 @@ class Subscriber:
         return head.over and self.positions[run_id] >= head.event_seq
 
     def _event(self, run_id: str, event: wire.Event) -> bytes:
-        data = event.model_dump_json()
+        shown = event if self.sees_content else event.model_copy(update={"comment": None})
+        data = shown.model_dump_json()
         if not self.many:
             return frame(event.type, data, id_=str(event.seq))
         data = f'{{"run_id":"{run_id}",{data[1:]}'

@@ -50,6 +50,7 @@ async def document_page(
         of_it = RunFilter(document_id=document_id)
         listed = await queries.runs_page(connection, of_it, _RUNS)
         sources = await sources_in_force(connection, document_id)
+        said = await queries.said_of_revisions(connection, document_id)
         texts = [
             await queries.revision(connection, document_id, number) for number in _asked(request)
         ]
@@ -69,6 +70,7 @@ async def document_page(
         revisions=revisions.items if revisions else [],
         runs=[list_row(run, words_of(request)) for run in listed.items],
         sources=sources,
+        said=said,
         shown=shown,
         shown_html=await html_of(shown),
         change=pages_change.shown(await diff.compare(texts[0], texts[1]))

@@ -40,6 +40,7 @@ class EventLine:
     why: str
     actor: str
     at: Any
+    said: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +105,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "run": run,
         "is_over": run.status in FINAL and not run.stopping,
         "situation": pages_view.situation(run, words, by=_interrupter(events)),
+        "said": _said(run, events),
         "steps": steps,
         "issues": issues,
         "calls": calls,
@@ -311,6 +313,21 @@ def _interrupter(events: Sequence[wire.Event]) -> str | None:
     return None
 
 
+_MOVED_BY = {
+    RunStatus.INTERRUPTED: EventType.RUN_INTERRUPTED,
+    RunStatus.CONFIRMED: EventType.RUN_CONFIRMED,
+    RunStatus.REJECTED: EventType.RUN_REJECTED,
+    RunStatus.CANCELLED: EventType.RUN_CANCELLED,
+}
+
+
+def _said(run: wire.Run, events: Sequence[wire.Event]) -> wire.Event | None:
+    """The newest move into the present status, if the person who made it said something."""
+    wanted = _MOVED_BY.get(RunStatus(run.status))
+    newest = next((event for event in reversed(events) if event.type == wanted), None)
+    return newest if newest is not None and newest.comment else None
+
+
 def _line(event: wire.Event, words: Catalogue) -> EventLine:
     facts = dict(event.model_extra or {})
     if isinstance(facts.get("keys"), list):
@@ -328,4 +345,5 @@ def _line(event: wire.Event, words: Catalogue) -> EventLine:
         why=why,
         actor=event.actor,
         at=event.at,
+        said=event.comment or "",
     )

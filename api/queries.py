@@ -13,6 +13,7 @@ from api.queries_documents import (
     documents_page,
     revision,
     revisions_page,
+    said_of_revisions,
     source,
     sources_page,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "run",
     "run_exists",
     "runs_page",
+    "said_of_revisions",
     "source",
     "sources_page",
     "steps_page",

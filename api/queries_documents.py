@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from api import cursors, wire
 from api.queries_rows import Reader, counted, page_of
 from deploy.database import Row
@@ -127,6 +129,29 @@ def _revision_info(row: Row) -> wire.RevisionInfo:
         comment=row["comment"],
         created_at=row["created_at"],
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """A person's words about a revision, and the status of the run they were said in."""
+
+    revision: int
+    text: str
+    actor: str
+    status: str
+
+
+async def said_of_revisions(reader: Reader, document_id: str) -> list[Said]:
+    """What was said with decisions about the document's revisions, oldest first."""
+    rows = await reader.fetch(
+        """
+        SELECT c.revision, c.text, c.actor, r.status
+        FROM comments c JOIN runs r ON r.id = c.run_id
+        WHERE c.document_id = $1 AND c.revision IS NOT NULL ORDER BY c.created_at, c.id
+        """,
+        document_id,
+    )
+    return [Said(**dict(row)) for row in rows]
 
 
 async def sources_page(

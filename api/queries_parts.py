@@ -39,7 +39,9 @@ async def steps_page(
             s.ended_at, p.done, p.total
         FROM steps s
         LEFT JOIN LATERAL (
-            SELECT count(q.done_at) AS done, count(*) AS total
+            SELECT count(*) AS total,
+                -- A plan outlives its executions: what came later is its successor's.
+                count(*) FILTER (WHERE q.done_at <= coalesce(s.ended_at, 'infinity')) AS done
             FROM step_parts q WHERE q.plan_id = s.plan_id
         ) p ON true
         WHERE s.run_id = $1 AND s.seq > $2
@@ -173,8 +175,10 @@ async def events_page(
         after = max(after, cursors.decode_seq("events", cursor))
     rows = await reader.fetch(
         """
-        SELECT seq, type, at, actor, request_id, data
-        FROM run_events WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3
+        SELECT e.seq, e.type, e.at, e.actor, e.request_id, e.data,
+            (SELECT c.text FROM comments c
+                WHERE c.id = (e.data->>'comment_id')::uuid) AS comment
+        FROM run_events e WHERE e.run_id = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3
         """,
         run_id,
         after,
@@ -186,7 +190,8 @@ async def events_page(
 
 def event(row: Mapping[str, Any] | Row) -> wire.Event:
     """The facts beside the fixed fields, which win where names meet."""
-    fixed = {name: row[name] for name in ("seq", "type", "at", "actor", "request_id")}
+    names = ("seq", "type", "at", "actor", "request_id", "comment")
+    fixed = {name: row[name] for name in names}
     return wire.Event(**{**row["data"], **fixed})
 
 

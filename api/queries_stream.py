@@ -66,7 +66,10 @@ async def news(reader: Reader, positions: Sequence[tuple[str, int]]) -> dict[tup
     rows = await reader.fetch(
         f"""
         SELECT w.run_id, w.seq AS known, r.event_seq, r.status, ({_OVER}) AS over,
-            e.seq, e.type, e.at, e.actor, e.request_id, e.data
+            e.seq, e.type, e.at, e.actor, e.request_id, e.data,
+            -- Not a join: of many rows that would read all comments at each tick.
+            (SELECT c.text FROM comments c
+                WHERE c.id = (e.data->>'comment_id')::uuid) AS comment
         FROM unnest($2::uuid[], $3::bigint[]) AS w (run_id, seq)
         LEFT JOIN runs r ON r.id = w.run_id
         LEFT JOIN LATERAL (

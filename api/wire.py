@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from api.wire_types import Money, Page, Time, Wire, money, timestamp, without_content
+from api.wire_types import Event, Money, Page, Time, Wire, money, timestamp, without_content
 
 __all__ = [
     "ActiveStep",
@@ -229,18 +229,6 @@ class Issue(Wire):
     waived_reason: str | None
     created_at: Time
     updated_at: Time
-
-
-class Event(BaseModel):
-    """Code and facts of what happened; the facts stand beside the fixed fields."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    seq: int
-    type: str
-    at: Time
-    actor: str
-    request_id: str | None
 
 
 class Document(Wire):

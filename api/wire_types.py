@@ -47,12 +47,28 @@ def without_content(answer: BaseModel) -> dict[str, Any]:
     for name, field in type(answer).model_fields.items():
         key, value = field.serialization_alias or name, getattr(answer, name)
         if name in hidden:
-            dumped[key] = None
+            if key in dumped:  # a field may be left out while it says nothing
+                dumped[key] = None
         elif isinstance(value, BaseModel):
             dumped[key] = without_content(value)
         elif isinstance(value, list) and value and isinstance(value[0], BaseModel):
             dumped[key] = [without_content(row) for row in value]
     return dumped
+
+
+class Event(BaseModel):
+    """Code and facts of what happened; the facts stand beside the fixed fields. `comment` is what a
+    person said with it: only there when something was said."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    CONTENT: ClassVar[frozenset[str]] = frozenset({"comment"})
+
+    seq: int
+    type: str
+    at: Time
+    actor: str
+    request_id: str | None
+    comment: str | None = Field(default=None, exclude_if=lambda value: value is None)
 
 
 class Page(Wire, Generic[Entry]):

@@ -307,3 +307,32 @@ async def test_streams_go_on_after_the_database_dropped_every_connection(served:
         )
         await rows.add_events(served.pool, run_id, 2)
         assert [(await next_frame(response)).id for _ in range(2)] == ["2", "3"]
+
+
+async def test_what_a_person_said_streams_to_readers_of_content_alone(served: Served) -> None:
+    run_id = await rows.add_run(served.pool)
+    await rows.add_events(served.pool, run_id)
+    comment = new_id()
+    await rows.insert(
+        served.pool,
+        "comments",
+        id=comment,
+        document_id=await served.pool.fetchval(
+            "SELECT document_id FROM runs WHERE id = $1", run_id
+        ),
+        run_id=run_id,
+        text="wrong transcript",
+        actor="local",
+    )
+    await served.pool.execute(
+        "UPDATE run_events SET data = $2 WHERE run_id = $1", run_id, {"comment_id": comment}
+    )
+    async with served.stream(f"/api/runs/{run_id}/events") as response:
+        assert (await next_frame(response)).data["comment"] == "wrong transcript"
+    feed = Feed(served.pool)
+    operator = Subscriber({run_id: 0}, many=False, sees_content=False)
+    feed.add(operator)
+    taken = await operator.take(5)
+    feed.remove(operator)
+    assert comment.encode() in taken
+    assert b"wrong transcript" not in taken

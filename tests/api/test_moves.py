@@ -48,7 +48,9 @@ async def test_what_an_operator_says_is_kept_beside_the_events(api: Api) -> None
     answer = await api.post(f"/api/runs/{run['id']}/interrupt", {"reason": "wrong transcript"})
     assert answer.json["reason"]["code"] == "operator"
     event = (await api.events(run["id"]))[-1]
-    assert "wrong transcript" not in str(event)
+    assert event["comment"] == "wrong transcript"
+    stored = await api.pool.fetchval("SELECT data FROM run_events WHERE seq = $1", event["seq"])
+    assert "wrong transcript" not in str(stored)
     text = await api.pool.fetchval("SELECT text FROM comments WHERE id = $1", event["comment_id"])
     assert text == "wrong transcript"
 

@@ -69,6 +69,7 @@ async def test_interrupt_and_resume_from_the_page(api: Api, browser: Browser) ->
     assert (await browser.send(form, reason="wrong draft")).headers["location"] == path
     shown = (await browser.open(path)).text
     assert "Interrupted by local." in shown
+    assert shown.count("<q><bdi>wrong draft</bdi></q>") == 2  # beside the status, and its event
     form = await browser.form(path, f"{path}/resume")
     assert (await browser.send(form)).status_code == 303
     assert await api.pool.fetchval("SELECT count(*) FROM revisions") == 1  # untouched: no edit
@@ -143,12 +144,15 @@ async def test_confirm_with_an_edit_confirms_the_edit(api: Api, browser: Browser
     run = await api.waiting_run()
     path = f"/runs/{run['id']}"
     form = await browser.form(path, f"{path}/confirm")
-    assert (await browser.send(form, body="the last word")).status_code == 303
+    sent = await browser.send(form, body="the last word", comment="as agreed <1>")
+    assert sent.status_code == 303
     body = await api.pool.fetchval(
         "SELECT body FROM revisions v JOIN runs r ON r.document_id = v.document_id "
         "AND r.offered_revision = v.number"
     )
     assert body == "the last word"
+    for page in (path, f"/documents/{run['document_id']}"):
+        assert "<bdi>as agreed &lt;1&gt;</bdi>" in (await browser.open(page)).text
 
 
 async def test_reject_and_a_new_run_of_the_document(api: Api, browser: Browser) -> None:
