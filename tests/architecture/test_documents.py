@@ -24,7 +24,6 @@ CLIENT = [
     "resume",
     "confirm",
     "reject",
-    "rework",
     "cancel",
     "fork",
     "export",
