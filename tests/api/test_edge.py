@@ -5,11 +5,13 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from api import openapi
 from api.app import create_app
 from api.auth import refuse_open_door
+from api.errors import of_failure
 from api.unbuilt import NOT_BUILT
 from deploy.settings import load
 from tests.api.harness import MINUTES, Api, serving, settings_for
@@ -61,6 +63,15 @@ async def test_a_request_id_is_echoed_or_made(api: Api) -> None:
         made = (await api.get("/api/runs", x_request_id=bad)).headers["x-request-id"]
         assert made != bad
         assert made
+
+
+def test_a_server_that_died_in_the_middle_is_unavailable_not_a_fault_of_ours() -> None:
+    for error in (
+        asyncpg.InternalClientError("state"),
+        asyncpg.InterfaceError("closed"),
+        OSError(),
+    ):
+        assert of_failure(error).status_code == 503, error
 
 
 async def test_what_is_no_route_is_a_problem_too(api: Api) -> None:
