@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -209,6 +210,7 @@ class Stack:
         for process in [*self.workers, *([self.api_process] if self.api_process else [])]:
             end(process, signal.SIGKILL)
         await self.postgres.drop(self.url)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 async def consistent(stack: Stack, run_id: str) -> None:
