@@ -137,6 +137,8 @@ def environment(locale: str) -> jinja2.Environment:
         "iso": _iso,
         "short": _short,
         "stood": _stood,
+        "at_round": pages_view.at_round,
+        "scored_before": pages_view.scored_before,
         "cost": partial(_cost, words),
         "tokens": partial(_tokens, words),
         "step_badge": partial(_step_badge, words),

@@ -111,6 +111,18 @@ def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:
     return f"{told} {provider(cause, words)}" if isinstance(cause, str) and cause else told
 
 
+def at_round(run: Run) -> int:
+    """The round at work or next; when nothing is left to do, the last one."""
+    step = run.active_step or run.next_step
+    return step.round if step is not None else run.current_round
+
+
+def scored_before(run: Run) -> int | None:
+    """The revision the score is of, if it is not the text that is offered or worked on."""
+    shown = run.working_revision if run.offered_revision is None else run.offered_revision
+    return None if run.score is None or run.scored_revision == shown else run.scored_revision
+
+
 def provider(code: str, words: Catalogue) -> str:
     """What a model server or the way to it did, as a sentence."""
     name, _, status = code.partition("_")
@@ -122,11 +134,10 @@ def provider(code: str, words: Catalogue) -> str:
 
 
 def _headline(run: Run, words: Catalogue) -> str:
-    step = run.active_step
-    stage = step.name if step is not None else run.stage
-    at_work = run.current_round + (1 if run.stage == Stage.REVIEW else 0)
+    step = run.active_step or run.next_step
+    stage = step.name if step is not None else Stage.CONFIRM
     params: dict[str, Any] = {"max_rounds": run.max_rounds, "rounds": run.current_round}
-    params["round"] = step.round if step is not None else max(1, at_work)
+    params["round"] = at_round(run)
     if run.status in (RunStatus.INTERRUPTED, RunStatus.FAILED) and stage in text_codes.STOPPED:
         return words.sentence("stopped", stage, params)
     if run.status not in ACTIVE and run.status != RunStatus.FAILED:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from api import cursors, wire
 from api.queries_rows import Reader, coded, like, page_of, tokens
 from deploy.database import Row
+from workflows.policy import next_step
 from workflows.vocabulary import Phase, RunStatus, workflow_id
 
 TEXT_WINDOW = 1000
@@ -54,13 +55,17 @@ _COLUMNS = f"""
     r.limits, r.event_seq, r.tokens_input, r.tokens_output, r.tokens_cached, r.tokens_reasoning,
     r.calls, r.cost, r.currency, r.cost_is_estimate, r.move_seq > r.signalled_seq AS signal_due,
     r.actor, r.confirm_by, r.created_at, r.started_at, r.ended_at, r.last_progress_at,
-    r.retry_at, r.last_error_code, s.id AS step_id, s.name AS step_name, s.round AS step_round,
+    r.retry_at, r.last_error_code, r.pending_review_step, r.outcome,
+    s.id AS step_id, s.name AS step_name, s.round AS step_round,
     s.attempt AS step_attempt, s.started_at AS step_started_at, s.worker, w.seen_at,
     {_PHASE} AS phase,
     r.status <> 'RUNNING' AND (s.id IS NOT NULL OR EXISTS (
         SELECT FROM model_calls c WHERE c.run_id = r.id AND c.status = 'STARTED')) AS stopping,
     (SELECT count(*) FROM issues i
         WHERE i.run_id = r.id AND i.status IN ('open', 'reopened')) AS open_issues,
+    (SELECT t.input_revision FROM steps t
+        WHERE t.run_id = r.id AND t.name = 'review' AND t.status = 'SUCCEEDED'
+        ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
     CASE WHEN {_PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
         WHERE waiting.queued_at < coalesce(r.queued_at, r.created_at)) END AS ahead
@@ -279,10 +284,12 @@ def _run(row: Row, web: TemporalWeb) -> wire.Run:
         guardrail=row["guardrail"],
         stopping=row["stopping"],
         active_step=_active_step(row),
+        next_step=_next_step(row),
         current_round=row["current_round"],
         max_rounds=row["max_rounds"],
         pass_score=row["pass_score"],
         score=row["score"],
+        scored_revision=row["scored_revision"],
         open_issues=row["open_issues"],
         base_revision=row["base_revision"],
         working_revision=row["working_revision"],
@@ -335,3 +342,17 @@ def _active_step(row: Row) -> wire.ActiveStep | None:
         attempt=row["step_attempt"],
         started_at=row["step_started_at"],
     )
+
+
+def _next_step(row: Row) -> wire.NextStep | None:
+    """By the engine's own rule, so that no page promises another step than comes."""
+    if row["status"] not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
+        return None
+    found = next_step(
+        working_revision=row["working_revision"],
+        current_round=row["current_round"],
+        pending_review=row["pending_review_step"] is not None,
+        outcome=row["outcome"],
+        max_rounds=row["max_rounds"],
+    )
+    return None if found is None else wire.NextStep(round=found[0], name=found[1])

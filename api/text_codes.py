@@ -111,21 +111,21 @@ REASON: Wordings = {
     "operator": (N_("Interrupted by {by}."), N_("Interrupted by a person.")),
     "operator_temporal": (N_("Interrupted by a signal from Temporal."),),
     "limit_calls": (
-        N_("The limit of {limit} calls is reached."),
+        N_("The limit of calls ({limit}) is reached."),
         N_("The limit of calls is reached."),
     ),
     "limit_tokens": (
-        N_("The limit of {limit} tokens is reached."),
+        N_("The limit of tokens ({limit}) is reached."),
         N_("The limit of tokens is reached."),
     ),
     "limit_cost": (N_("The cost limit of {limit} is reached."), N_("The cost limit is reached.")),
     "limit_seconds": (
-        N_("The time limit of {limit} seconds is reached."),
+        N_("The time limit ({limit} s) is reached."),
         N_("The time limit is reached."),
     ),
     "price_unknown": (N_("There is a cost limit, and the price of the model is not known."),),
     "call_limit": (
-        N_("Stopped by a guardrail: {calls} calls did not complete the part {part}."),
+        N_("Stopped by a guardrail: the part {part} is not complete; calls made: {calls}."),
         N_("Stopped by a guardrail: the calls allowed for one part are used up."),
     ),
     "spinning": (N_("Stopped by a guardrail: the model repeats itself or adds nothing new."),),
@@ -140,8 +140,8 @@ REASON: Wordings = {
         N_("The review passed."),
     ),
     "round_limit": (
-        N_("All {max_rounds} rounds are used; the best revision is offered."),
-        N_("All rounds are used; the best revision is offered."),
+        N_("The limit of rounds ({max_rounds}) is reached; the best revision is offered."),
+        N_("The limit of rounds is reached; the best revision is offered."),
     ),
     "no_progress": (N_("Another round would change nothing more; the best revision is offered."),),
     "interrupted": (N_("Stopped by a person; what had arrived is kept."),),

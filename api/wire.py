@@ -10,7 +10,17 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from api.wire_types import Event, Money, Page, Time, Wire, money, timestamp, without_content
+from api.wire_types import (
+    Event,
+    Money,
+    NextStep,
+    Page,
+    Time,
+    Wire,
+    money,
+    timestamp,
+    without_content,
+)
 
 __all__ = [
     "ActiveStep",
@@ -27,6 +37,7 @@ __all__ = [
     "KindInfo",
     "MadeBy",
     "Money",
+    "NextStep",
     "Page",
     "Parts",
     "Profile",
@@ -78,7 +89,8 @@ class ActiveStep(Wire):
 
 
 class Run(Wire):
-    """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING."""
+    """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING, `next_step` when
+    nothing is left to do or a person decides; `scored_revision` is the text `score` is of."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"title"})
 
@@ -96,10 +108,12 @@ class Run(Wire):
     guardrail: str | None
     stopping: bool
     active_step: ActiveStep | None
+    next_step: NextStep | None
     current_round: int
     max_rounds: int
     pass_score: int
     score: int | None
+    scored_revision: int | None
     open_issues: int
     base_revision: int | None
     working_revision: int | None

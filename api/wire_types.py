@@ -56,6 +56,13 @@ def without_content(answer: BaseModel) -> dict[str, Any]:
     return dumped
 
 
+class NextStep(Wire):
+    """What a run does next, or on resume."""
+
+    name: str
+    round: int
+
+
 class Event(BaseModel):
     """Code and facts of what happened; the facts stand beside the fixed fields. `comment` is what a
     person said with it: only there when something was said."""

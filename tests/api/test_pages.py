@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from html import escape
 
 import pytest
@@ -140,6 +141,37 @@ async def test_confirm_names_the_offered_revision(api: Api, browser: Browser) ->
     assert await api.pool.fetchval("SELECT count(*) FROM revisions") == 2
 
 
+async def test_a_score_of_an_older_text_and_a_missing_source_are_said(
+    api: Api, browser: Browser
+) -> None:
+    run = await api.waiting_run()
+    await api.pool.execute("UPDATE runs SET score = 38 WHERE id = $1", run["id"])
+    step = {"status": "SUCCEEDED", "ended_at": datetime.now(UTC), "input_revision": 0}
+    await add_step(api.pool, run["id"], **step)
+    queue = (await browser.open("/queue")).text
+    assert "score 38 of revision 0" in queue
+    assert "offered <time" in queue
+    page = (await browser.open(f"/runs/{run['id']}")).text
+    assert "The score is that of revision 0." in page
+    assert "<dt>Round</dt><dd>1 of 5</dd>" in page
+    nothing = "Nothing to check against: only the text itself is reviewed."
+    assert nothing not in page
+    bare = await api.run(sources=[])
+    assert nothing in (await browser.open(f"/runs/{bare['id']}")).text
+    assert "Left empty, there is nothing to check against" in (await browser.open("/runs/new")).text
+
+
+async def test_export_is_the_main_way_on_from_a_confirmed_run(api: Api, browser: Browser) -> None:
+    run = await api.waiting_run()
+    path = f"/runs/{run['id']}"
+    await browser.send(await browser.form(path, f"{path}/confirm"))
+    text = (await browser.open(path)).text
+    actions = text.partition('data-region="actions"')[2].partition("<nav")[0]
+    main = actions.partition('class="button primary"')[2].partition(">")[0]
+    assert "/export?revision=1" in main
+    assert actions.count("primary") == 1
+
+
 async def test_confirm_with_an_edit_confirms_the_edit(api: Api, browser: Browser) -> None:
     run = await api.waiting_run()
     path = f"/runs/{run['id']}"
@@ -249,6 +281,9 @@ async def test_unknown_addresses_are_pages_for_browsers_and_problems_for_program
         problem = await api.get(path)
         assert (problem.status, problem.code) == (404, "not_found"), path
     assert (await browser.open("/observe")).status_code == 501
+    assert (
+        "/observe" not in (await browser.open("/runs")).text
+    )  # no menu leads to what is not built
     assert (await browser.open("/api/nowhere")).headers["content-type"] == (
         "application/problem+json"
     )

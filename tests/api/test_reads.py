@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import quote
 
-from api import wire
+from api import queries, wire
 from deploy.database import new_id
+from tests import read_rows as rows
 from tests.api.harness import Api
 
 
@@ -125,7 +128,8 @@ async def test_an_answer_without_content_keeps_its_status_fields(api: Api) -> No
 async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
     fields = (
         "id document_id kind kind_version title language tags status phase stage reason guardrail "
-        "stopping active_step current_round max_rounds pass_score score open_issues base_revision "
+        "stopping active_step next_step current_round max_rounds pass_score score "
+        "scored_revision open_issues base_revision "
         "working_revision best_revision offered_revision profile limits event_seq tokens calls "
         "cost currency cost_is_estimate signal_due actor confirm_by created_at started_at "
         "ended_at last_progress_at workflow_id temporal_url"
@@ -135,3 +139,40 @@ async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
     assert run["phase"] == {"code": "queued", "params": {"ahead": 0}}
     assert run["created_at"].endswith("Z")
     assert run["cost"] is None
+
+
+async def test_an_execution_shows_the_parts_that_were_done_until_it_ended(api: Api) -> None:
+    run_id = await rows.add_run(api.pool)
+    ended = datetime.now(UTC) - timedelta(minutes=1)
+    step = {"status": "FAILED", "reason_code": "interrupted", "ended_at": ended}
+    _, plan = await rows.add_step(api.pool, run_id, **step)
+    done = {"id": new_id(), "run_id": run_id, "plan_id": plan, "epoch": 2, "seq": 2, "attempt": 2}
+    await rows.insert(
+        api.pool,
+        "steps",
+        name="review",
+        round=1,
+        status="SUCCEEDED",
+        worker="w1",
+        ended_at=datetime.now(UTC) + timedelta(minutes=1),
+        **done,
+    )
+    await api.pool.execute("UPDATE step_parts SET done_at = now() WHERE plan_id = $1", plan)
+    page = await queries.steps_page(api.pool, run_id)
+    assert page is not None
+    assert [step.parts.done for step in page.items] == [0, 1]
+
+
+async def test_a_run_says_what_comes_next_and_which_text_its_score_is_of(api: Api) -> None:
+    pending: dict[str, Any] = {"stage": "review", "current_round": 1, "pending_review_step": new_id()}
+    run_id = await rows.add_run(
+        api.pool, status="INTERRUPTED", reason_code="operator", score=38, **pending
+    )
+    done = {"status": "SUCCEEDED", "ended_at": datetime.now(UTC), "input_revision": 0}
+    await rows.add_step(api.pool, run_id, **done)
+    found = (await api.get(f"/api/runs/{run_id}")).json
+    assert found["next_step"] == {"name": "refine", "round": 1}
+    assert found["scored_revision"] == 0
+    await api.pool.execute("UPDATE runs SET pending_review_step = NULL WHERE id = $1", run_id)
+    found = (await api.get(f"/api/runs/{run_id}")).json
+    assert found["next_step"] == {"name": "review", "round": 2}

@@ -392,25 +392,3 @@ async def test_workers_and_switches_are_read_as_they_are(pool: Pool) -> None:
     await rows.add_worker(pool, "here")
     await rows.add_worker(pool, "gone", silent_for=60)
     assert {w.id: w.alive for w in await queries.workers(pool)} == {"here": True, "gone": False}
-
-
-async def test_an_execution_shows_the_parts_that_were_done_until_it_ended(pool: Pool) -> None:
-    run_id = await rows.add_run(pool)
-    ended = datetime.now(UTC) - timedelta(minutes=1)
-    step = {"status": "FAILED", "reason_code": "interrupted", "ended_at": ended}
-    _, plan = await rows.add_step(pool, run_id, **step)
-    done = {"id": new_id(), "run_id": run_id, "plan_id": plan, "epoch": 2, "seq": 2, "attempt": 2}
-    await rows.insert(
-        pool,
-        "steps",
-        name="review",
-        round=1,
-        status="SUCCEEDED",
-        worker="w1",
-        ended_at=datetime.now(UTC) + timedelta(minutes=1),
-        **done,
-    )
-    await pool.execute("UPDATE step_parts SET done_at = now() WHERE plan_id = $1", plan)
-    page = await queries.steps_page(pool, run_id)
-    assert page is not None
-    assert [step.parts.done for step in page.items] == [0, 1]

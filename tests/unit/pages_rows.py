@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api import wire
-from workflows.vocabulary import ENDED, Phase, Reason, RunStatus
+from workflows.vocabulary import ENDED, FINAL, Phase, Reason, RunStatus
 
 
 def a_run(
@@ -20,6 +20,7 @@ def a_run(
 ) -> wire.Run:
     """`params` are those of the reason, or of the phase while RUNNING."""
     now = datetime.now(UTC)
+    ended = status in (*FINAL, RunStatus.AWAITING_CONFIRMATION)
     running = status == RunStatus.RUNNING
     facts = dict(params or {})
     return wire.Run(
@@ -37,10 +38,12 @@ def a_run(
         guardrail=guardrail,
         stopping=False,
         active_step=None,
+        next_step=None if ended else wire.NextStep(name="review", round=2),
         current_round=1,
         max_rounds=5,
         pass_score=90,
         score=70,
+        scored_revision=0,
         open_issues=2,
         base_revision=0,
         working_revision=0,

@@ -137,6 +137,32 @@ def test_a_refusing_provider_is_named_with_what_to_do() -> None:
     assert "set a valid one" in pages_view.situation(run, WORDS).reason
 
 
+def test_a_run_stopped_after_its_review_stands_before_the_refine_of_that_round() -> None:
+    run = a_run(status=RunStatus.INTERRUPTED, reason=Reason.OPERATOR)
+    run = run.model_copy(update={"next_step": wire.NextStep(name="refine", round=1)})
+    told = pages_view.situation(run, WORDS)
+    assert told.headline == "Stopped while refining, round 1 of at most 5"
+    assert pages_view.at_round(run) == 1
+    ended = run.model_copy(update={"next_step": None, "current_round": 4})
+    assert pages_view.situation(ended, WORDS).headline == "The loop has ended after 4 rounds"
+    assert pages_view.at_round(ended) == 4
+
+
+def test_a_score_names_its_revision_only_when_another_text_is_shown() -> None:
+    run = a_run(status=RunStatus.AWAITING_CONFIRMATION, reason=Reason.ROUND_LIMIT)
+    assert pages_view.scored_before(run) is None
+    refined = run.model_copy(update={"offered_revision": 1, "working_revision": 1})
+    assert pages_view.scored_before(refined) == 0
+    assert pages_view.scored_before(refined.model_copy(update={"score": None})) is None
+
+
+def test_sentences_with_a_number_are_right_for_one() -> None:
+    run = a_run(status=RunStatus.AWAITING_CONFIRMATION, reason=Reason.ROUND_LIMIT)
+    told = pages_view.reason(run.model_copy(update={"max_rounds": 1}), WORDS)
+    assert told == "The limit of rounds (1) is reached; the best revision is offered."
+    assert not re.search(r"\b1 (rounds|calls|tokens|seconds)", told)
+
+
 def test_help_lists_every_word_a_run_can_be_shown_with() -> None:
     shown = {pages_view.badge(run, WORDS).word for run in _every_situation()}
     assert shown <= {state.word for state in states(WORDS)} | {"Stopped by limit"}
