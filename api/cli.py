@@ -12,8 +12,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from api import cli_commands as commands
+from api import cli_documents as documents
 from api.cli_client import (
     REFUSED,
     UNREACHABLE,
@@ -26,7 +28,7 @@ from api.cli_client import (
 )
 from api.cli_kinds import check_kind
 from api.cli_show import complain, print_refusal
-from api.cli_words import NEXT_BY_CODE
+from api.cli_words import NEXT_BY_CODE, clean, status_words
 from workflows.vocabulary import RunStatus
 
 Command = Callable[[Client, argparse.Namespace], int]
@@ -44,21 +46,25 @@ def _common() -> argparse.ArgumentParser:
 def parser() -> argparse.ArgumentParser:
     """The whole command line; `./redraft COMMAND --help` shows a part of it."""
     root = argparse.ArgumentParser(
-        prog="redraft",
+        prog="./redraft",
         description="Commands that talk to a running Redraft.",
-        epilog="The key is read from REDRAFT_API_KEY. An ID may be its beginning (4 or more).",
+        epilog="The key is read from REDRAFT_API_KEY. An ID may be its beginning, "
+        "for example as ./redraft runs prints it.",
     )
     commands_of = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
     common = _common()
 
     def add(name: str, run: Command, help_: str) -> argparse.ArgumentParser:
-        one = commands_of.add_parser(name, parents=[common], help=help_, description=help_)
+        # Without `help` a word is known and not listed.
+        listed: dict[str, Any] = {"help": help_} if help_ else {}
+        one = commands_of.add_parser(name, parents=[common], description=help_, **listed)
         one.set_defaults(run=run)
         return one
 
     _add_submit(add("submit", commands.submit, "make documents from files and run them"))
     _add_runs(add("runs", commands.runs, "list runs, newest first"))
-    add("show", commands.show, "one run: status, steps, open issues").add_argument("id")
+    one = add("show", documents.show, "a run: status, steps, open issues; or a document's runs")
+    one.add_argument("id", help="of a run or a document")
     add("watch", commands.watch_run, "follow a run until it waits or ends").add_argument("id")
     _add_moves(add)
     _add_results(add)
@@ -95,10 +101,15 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
 
 
 def _add_runs(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--status", choices=[str(status) for status in RunStatus])
+    codes = [str(status) for status in RunStatus]
+    one.add_argument("--status", choices=codes, metavar="STATUS", help=", ".join(_named(codes)))
     one.add_argument("--kind", help="only this kind")
     one.add_argument("--q", help="words in title or text")
     one.add_argument("--limit", type=int, metavar="N", help="1 to 200 (default 50)")
+
+
+def _named(codes: Sequence[str]) -> list[str]:
+    return [status_words(code) for code in codes]
 
 
 def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> None:
@@ -124,33 +135,48 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one = add("reject", commands.reject, "refuse the result")
     one.add_argument("id")
     one.add_argument("--comment")
-    one = add("rework", commands.rework, "send it back with comments")
-    one.add_argument("id")
-    one.add_argument("--comment", action="append", default=[], help="may be repeated")
-    one.add_argument("--instructions")
-    one.add_argument("--extra-rounds", type=int, metavar="N", help="1 to 20 (default 2)")
+    one = add("rework", commands.rework, "")
+    one.add_argument("id", nargs="?")
+    for option in ("--comment", "--instructions", "--extra-rounds"):
+        one.add_argument(option, action="append", help=argparse.SUPPRESS)
     add("cancel", commands.cancel, "end a run for good").add_argument("id")
 
 
 def _add_results(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> None:
-    one = add("fork", commands.fork, "a new document from a revision of a run")
+    one = add("fork", documents.fork, "a new document from a revision of a run")
     one.add_argument("id")
     one.add_argument("--revision", type=int, required=True, metavar="N")
-    one = add("export", commands.export, "the text of a run or document")
+    one.add_argument("--start", action="store_true", help="start a run of the new document")
+    one = add("export", documents.export, "the text of a run or document")
     one.add_argument("id", help="of a run or a document")
     one.add_argument("--format", default="md", help="md or json (default: md)")
     one.add_argument("--revision", type=int, metavar="N", help="default: the offered or best")
     one.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
-    one = add("delete", commands.delete, "delete a document with everything that belongs to it")
+    one = add("delete", documents.delete, "delete a document with everything that belongs to it")
     one.add_argument("id", help="of a document, or of one of its runs")
     one.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def _report(refused: Refused, *, as_json: bool) -> int:
-    if as_json:
+_NAMED_BY = {"unknown_kind": "/api/kinds", "unknown_profile": "/api/profiles"}
+
+
+def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
+    """The next act after a refusal, with the names there are and the id that was given."""
+    if path := _NAMED_BY.get(refused.code):
+        # A key without the right to read them, or an API that just went: the sentence stays.
+        with contextlib.suppress(Refused, Unreachable):
+            names = sorted({clean(row["name"]) for row in client.pages(path)})
+            return f"choose one of: {', '.join(names)}"
+    act = NEXT_BY_CODE.get(refused.code, "")
+    identity = getattr(given, "id", None)
+    return act.replace(" ID", f" {identity}") if identity else act
+
+
+def _report(client: Client, refused: Refused, given: argparse.Namespace) -> int:
+    if given.json:
         complain(json.dumps(refused.problem, ensure_ascii=False))
     else:
-        print_refusal(refused.code, refused.problem, NEXT_BY_CODE.get(refused.code, ""))
+        print_refusal(refused.code, refused.problem, _next(client, refused, given))
     return REFUSED if refused.status < 500 or refused.code == "not_built" else UNREACHABLE
 
 
@@ -166,13 +192,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(f"redraft {given.command}: {error}")
         return USAGE
     except Refused as refused:
-        return _report(refused, as_json=given.json)
+        assert client is not None
+        return _report(client, refused, given)
     except Unreachable as error:
         complain(f"redraft: {error}\nnext: start it with ./redraft up, or name it with --url")
         return UNREACHABLE
     except KeyboardInterrupt:
         if given.command in ("watch", "submit", "resume"):
-            complain("\nThe run goes on; redraft watch follows it again.")
+            complain("\nThe run goes on; ./redraft watch follows it again.")
         return _INTERRUPTED_BY_KEY
     except BrokenPipeError:
         # The reader of our output left (`redraft runs | head`): no fault, and nothing to flush to.

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from api.cli_client import OK, Client, Refused, UsageError
 from api.cli_files import TEXT_TYPES, read_text, title_of
-from api.cli_show import print_run, print_runs, run_lines, say, say_json
+from api.cli_find import find
+from api.cli_show import complain, print_moved, print_runs, say, say_json
 from api.cli_watch import watch
-from api.cli_words import next_act, one_line
+from api.cli_words import one_line
 
 Json = dict[str, Any]
-WHOLE_ID = 36
-LEAST_PREFIX = 4
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 def submit(client: Client, given: Namespace) -> int:
@@ -26,6 +26,7 @@ def submit(client: Client, given: Namespace) -> int:
         raise UsageError("--title names one document; leave it out for several files")
     if [*given.files, *given.source].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
+    _check_language(given.language)
     sources = [
         {
             "name": "stdin" if name == "-" else Path(name).name,
@@ -35,6 +36,8 @@ def submit(client: Client, given: Namespace) -> int:
         for name in given.source
     ]
     bodies = [(name, read_text(name)) for name in given.files]
+    if not sources:
+        complain("redraft: no --source: there is nothing to check the document against")
     worst = OK
     started = [client.post("/api/runs", _wanted(given, n, b, sources)) for n, b in bodies]
     for run in started:
@@ -47,6 +50,14 @@ def submit(client: Client, given: Namespace) -> int:
         for run in started:
             worst = max(worst, watch(client, run["id"], as_json=given.json))
     return worst
+
+
+def _check_language(language: str | None) -> None:
+    """Said here in words; the API would answer with its pattern."""
+    if language is not None and (not _LANGUAGE.fullmatch(language) or len(language) > 35):
+        raise UsageError(
+            f"--language {language!r} is no code of a language; give one like en, zh or zh-CN"
+        )
 
 
 def _wanted(given: Namespace, name: str, body: str, sources: list[Json]) -> Json:
@@ -89,18 +100,6 @@ def runs(client: Client, given: Namespace) -> int:
     return OK
 
 
-def show(client: Client, given: Namespace) -> int:
-    run = client.get(f"/api/runs/{find(client, given.id)}")
-    if given.json:
-        say_json(run)
-        return OK
-    path = f"/api/runs/{run['id']}"
-    steps = client.get(f"{path}/steps", limit=200)["items"]
-    issues = client.get(f"{path}/issues", limit=200)["items"]
-    print_run(run, steps, issues)
-    return OK
-
-
 def watch_run(client: Client, given: Namespace) -> int:
     return watch(client, find(client, given.id), as_json=given.json)
 
@@ -111,7 +110,7 @@ def interrupt(client: Client, given: Namespace) -> int:
         if not given.id:
             raise UsageError("name a run, or give --all")
         run = client.post(f"/api/runs/{find(client, given.id)}/interrupt", body)
-        return _moved(run, given)
+        return print_moved(run, as_json=given.json)
     if given.id:
         raise UsageError("give either a run or --all")
     stopped = []
@@ -123,7 +122,7 @@ def interrupt(client: Client, given: Namespace) -> int:
             if refused.code not in ("status_changed", "final_status", "not_found", "deleted"):
                 raise
     for run in stopped:
-        _moved(run, given)
+        print_moved(run, as_json=given.json)
     if not given.json:
         say(f"{len(stopped)} interrupted")
     return OK
@@ -143,7 +142,7 @@ def resume(client: Client, given: Namespace) -> int:
     for name in ("profile", "max_rounds", "note"):
         if (value := getattr(given, name)) is not None:
             body[name] = value
-    code = _moved(client.post(f"/api/runs/{identity}/resume", body), given)
+    code = print_moved(client.post(f"/api/runs/{identity}/resume", body), as_json=given.json)
     return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)
 
 
@@ -174,112 +173,19 @@ def confirm(client: Client, given: Namespace) -> int:
 
 def reject(client: Client, given: Namespace) -> int:
     body = {"comment": given.comment} if given.comment else {}
-    return _moved(client.post(f"/api/runs/{find(client, given.id)}/reject", body), given)
+    run = client.post(f"/api/runs/{find(client, given.id)}/reject", body)
+    return print_moved(run, as_json=given.json)
 
 
 def rework(client: Client, given: Namespace) -> int:
-    body: Json = {"comments": [{"text": text} for text in given.comment]}
-    if given.instructions:
-        body["instructions"] = given.instructions
-    if given.extra_rounds is not None:
-        body["extra_rounds"] = given.extra_rounds
-    return _moved(client.post(f"/api/runs/{find(client, given.id)}/rework", body), given)
+    """The word is taken, so that who looks for it learns what to do instead."""
+    detail = (
+        "rework is not built yet. Confirm your own text with confirm --body FILE, or reject the "
+        "result and submit the document anew."
+    )
+    raise Refused(501, {"code": "not_built", "detail": detail})
 
 
 def cancel(client: Client, given: Namespace) -> int:
-    return _moved(client.post(f"/api/runs/{find(client, given.id)}/cancel"), given)
-
-
-def fork(client: Client, given: Namespace) -> int:
-    body = {"revision": given.revision}
-    document = client.post(f"/api/runs/{find(client, given.id)}/fork", body)
-    if given.json:
-        say_json(document)
-    else:
-        say(f"{document['id']}  new document from revision {given.revision}")
-    return OK
-
-
-def export(client: Client, given: Namespace) -> int:
-    """The offered, else the best, else the working revision of a run; the newest of a document."""
-    document, run = find_document(client, given.id)
-    revision = given.revision
-    if revision is None and run is not None:
-        ranked = (run.get(f"{name}_revision") for name in ("offered", "best", "working"))
-        revision = next((number for number in ranked if number is not None), None)
-    query = {"format": given.format, "revision": revision}
-    path = f"/api/documents/{document}/export"
-    answer = client.get_raw(path, **{k: v for k, v in query.items() if v is not None})
-    if given.output and given.output != "-":
-        try:
-            Path(given.output).write_bytes(answer.content)
-        except OSError as error:
-            raise UsageError(f"{given.output} cannot be written: {error.strerror}") from error
-        return OK
-    sys.stdout.flush()
-    sys.stdout.buffer.write(answer.content)
-    sys.stdout.buffer.flush()
-    return OK
-
-
-def delete(client: Client, given: Namespace) -> int:
-    document, run = find_document(client, given.id)
-    if not given.yes:
-        title = one_line(run.get("title") or "") if run else document
-        if not sys.stdin.isatty():
-            raise UsageError(f"this deletes “{title}” with all its runs; add --yes")
-        say(f"Delete “{title}” with its sources, revisions and runs? Type yes: ")
-        if sys.stdin.readline().strip().lower() not in ("yes", "y"):
-            say("nothing deleted")
-            return OK
-    client.delete(f"/api/documents/{document}")
-    if not given.json:
-        say(f"deleted {document}")
-    return OK
-
-
-def _moved(run: Mapping[str, Any], given: Namespace) -> int:
-    if given.json:
-        say_json(run)
-        return OK
-    say(f"{run['id']}  {run_lines(run)[0]}")
-    if act := next_act(run):
-        say(f"next: {act}")
-    return OK
-
-
-def find(client: Client, given: str) -> str:
-    """The whole id of a run from a unique beginning of it."""
-    return _complete(client, "/api/runs", given)
-
-
-def find_document(client: Client, given: str) -> tuple[str, Json | None]:
-    """The document, and the run if it was a run that was named."""
-    try:
-        run = client.get(f"/api/runs/{find(client, given)}")
-        return str(run["document_id"]), run
-    except Refused as refused:
-        if refused.code != "not_found":
-            raise
-    return _complete(client, "/api/documents", given), None
-
-
-def _complete(client: Client, path: str, given: str) -> str:
-    wanted = given.strip().lower()
-    if not set(wanted) <= set("0123456789abcdef-"):
-        raise UsageError(f"{given!r} is no id; redraft runs lists them")
-    if len(wanted) >= WHOLE_ID:
-        return wanted
-    if len(wanted) < LEAST_PREFIX:
-        raise UsageError(
-            f"{given!r} is too short: give {LEAST_PREFIX} characters of the id or more"
-        )
-    ids = (str(row["id"]) for row in client.pages(path, limit=200))
-    found = [identity for identity in ids if identity.startswith(wanted)]
-    if not found:
-        word = path.rsplit("/", 1)[1].rstrip("s")
-        raise Refused(404, {"code": "not_found", "detail": f"No {word} begins with {wanted}."})
-    if len(found) > 1:
-        shown = ", ".join(found[:4]) + (", …" if found[4:] else "")
-        raise UsageError(f"{wanted} is the beginning of several: {shown}")
-    return found[0]
+    run = client.post(f"/api/runs/{find(client, given.id)}/cancel")
+    return print_moved(run, as_json=given.json)

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 from api.cli_words import (
     STATUS_STYLES,
     clean,
+    event_line,
     next_act,
     one_line,
     phase_sentence,
     reason_sentence,
+    status_word,
+    status_words,
 )
 
 if TYPE_CHECKING:
@@ -25,8 +28,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Json = Mapping[str, Any]
-SHORT_ID = 8
+SHORT_ID = 13
+"""The time in an id of version 7, to the millisecond: 8 characters are the same for a minute."""
 OPEN = ("open", "reopened")
+_COLUMNS = ("ID", "STATUS", "ROUND", "SCORE", "OPEN", "AGE", "TITLE")
 
 
 def say(text: str = "") -> None:
@@ -51,7 +56,7 @@ def console() -> Console:
 
 
 def short_ids(ids: Sequence[str]) -> dict[str, str]:
-    """The shortest beginnings (8 characters or more) that tell these ids apart."""
+    """The shortest beginnings (13 characters or more) that tell these ids apart."""
     found = {}
     ordered = sorted(set(ids))
     for index, one in enumerate(ordered):
@@ -90,15 +95,16 @@ def _length(seconds: float) -> str:
 
 
 def print_runs(runs: Sequence[Json]) -> None:
-    """A table on a terminal; one line with tabs and whole ids in a pipe."""
+    """A table on a terminal; lines with tabs, whole ids and statuses as the API's in a pipe."""
     if not sys.stdout.isatty():
+        say("\t".join(_COLUMNS))
         for run in runs:
             say("\t".join(_run_cells(run, str(run["id"]))))
         return
     if not runs:
         say("no runs")
         return
-    table = _table("ID", "STATUS", "ROUND", "SCORE", "OPEN", "AGE", "TITLE")
+    table = _table(*_COLUMNS)
     shorts = short_ids([str(run["id"]) for run in runs])
     for run in runs:
         table.add_row(*_styled(_run_cells(run, shorts[str(run["id"])]), str(run["status"])))
@@ -121,7 +127,12 @@ def _styled(cells: Sequence[str], status: str) -> list[RenderableType]:
     from rich.text import Text
 
     style = STATUS_STYLES.get(status, "")
-    return [Text(cell, style=style if index == 1 else "") for index, cell in enumerate(cells)]
+    short = [cells[0], status_word(status), *cells[2:]]
+    return [
+        # The last column gives way where the terminal is narrow, and stays on its line.
+        Text(cell, style=style if index == 1 else "", no_wrap=True, overflow="ellipsis")
+        for index, cell in enumerate(short)
+    ]
 
 
 def _table(*columns: str) -> Table:
@@ -140,7 +151,7 @@ def run_lines(run: Json) -> list[str]:
     """A run in words; the first line is its status."""
     status = str(run["status"])
     why = phase_sentence(run) if status == "RUNNING" else reason_sentence(run)
-    lines = [f"{status}{': ' + why if why else ''}"]
+    lines = [f"{status_words(status)}{': ' + why if why else ''}"]
     if run.get("stopping"):
         lines.append("the step under way is still being stopped")
     best, offered = run.get("best_revision"), run.get("offered_revision")
@@ -171,8 +182,21 @@ def cost_line(run: Json) -> str:
     )
 
 
-def print_run(run: Json, steps: Sequence[Json], issues: Sequence[Json]) -> None:
-    """`redraft show`: where the run stands, its steps, what is open, the next act."""
+def print_moved(run: Json, *, as_json: bool) -> int:
+    """The run after a move of a person, and what comes next; always 0."""
+    if as_json:
+        say_json(run)
+        return 0
+    say(f"{run['id']}  {run_lines(run)[0]}")
+    if act := next_act(run):
+        say(f"next: {act}")
+    return 0
+
+
+def print_run(
+    run: Json, steps: Sequence[Json], issues: Sequence[Json], said: Sequence[Json] = ()
+) -> None:
+    """Where the run stands, its steps, what is open, events with people's words, the next act."""
     say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
     for line in run_lines(run):
         say(line)
@@ -184,6 +208,10 @@ def print_run(run: Json, steps: Sequence[Json], issues: Sequence[Json]) -> None:
     if still_open:
         say()
         out.print(issues_table(still_open))
+    if said:
+        say()
+        for event in said:
+            say(event_line(event))
     if act := next_act(run):
         say(f"\nnext: {act}")
 

@@ -27,7 +27,16 @@ from api.cli_show import (
     say_json,
     steps_table,
 )
-from api.cli_words import STATUS_STYLES, clean, event_sentence, next_act, one_line, reason_sentence
+from api.cli_words import (
+    STATUS_STYLES,
+    clean,
+    event_line,
+    event_sentence,
+    next_act,
+    one_line,
+    reason_sentence,
+    status_words,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -204,8 +213,7 @@ def _line(event: Json, *, as_json: bool) -> None:
     if as_json:
         say_json(event)
         return
-    at = str(event.get("at", ""))[11:19]
-    say(f"{at}  {event.get('seq', ''):>4}  {clean(event_sentence(event))}")
+    say(event_line(event))
 
 
 def _say_end(run: Json, *, as_json: bool) -> None:
@@ -213,7 +221,7 @@ def _say_end(run: Json, *, as_json: bool) -> None:
         say_json({"run": run})
         return
     why = reason_sentence(run)
-    say(f"{run['status']}{': ' + why if why else ''}")
+    say(f"{status_words(str(run['status']))}{': ' + why if why else ''}")
     if act := next_act(run):
         say(f"next: {act}")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from api.text_codes import STATUS
+
 Json = Mapping[str, Any]
 
 REASONS = {
@@ -32,42 +34,39 @@ REASONS = {
 }
 
 NEXT_BY_REASON = {
-    "operator": "redraft resume {id}",
-    "call_limit": "redraft resume {id} --override, perhaps with --profile NAME",
-    "spinning": "redraft resume {id} --override, perhaps with --profile NAME",
-    "refusal": "redraft resume {id} --override, perhaps with --profile NAME",
-    "provider_refused": "repair it (redraft doctor asks the provider), then redraft resume {id}",
-    "provider_unavailable": "redraft doctor, then redraft resume {id}",
-    "invalid_reply": "redraft resume {id} --profile NAME with another model",
-    "internal": "read the worker's log, then redraft resume {id}",
-    "workflow_terminated": "redraft resume {id}",
+    "operator": "./redraft resume {id}",
+    "call_limit": "./redraft resume {id} --override, perhaps with --profile NAME",
+    "spinning": "./redraft resume {id} --override, perhaps with --profile NAME",
+    "refusal": "./redraft resume {id} --override, perhaps with --profile NAME",
+    "provider_refused": "repair it (./redraft doctor asks it), then ./redraft resume {id}",
+    "provider_unavailable": "./redraft doctor, then ./redraft resume {id}",
+    "invalid_reply": "./redraft resume {id} --profile NAME with another model",
+    "internal": "read the worker's log, then ./redraft resume {id}",
+    "workflow_terminated": "./redraft resume {id}",
 }
 
 NEXT_BY_CODE = {
     "invalid_cursor": "ask for the list again from its beginning",
     "unsupported_media": "give text files (UTF-8 or UTF-16 with a byte order mark)",
     "too_large": "split the text",
-    "unknown_kind": "choose a kind that GET /api/kinds names",
-    "unknown_profile": "choose a profile that GET /api/profiles names",
     "unpriced_profile": "give the profile prices, or leave the cost limit out",
-    "unknown_revision": "redraft show ID names the revisions",
-    "not_found": "redraft runs lists what is there",
-    "deleted": "redraft runs lists what is there",
+    "unknown_revision": "./redraft show ID names the revisions",
+    "not_found": "./redraft runs lists what is there",
+    "deleted": "./redraft runs lists what is there",
     "unauthenticated": "set REDRAFT_API_KEY",
     "forbidden": "use a key that may do this (REDRAFT_API_KEY)",
     "run_active": "go on with the active run, or cancel it first",
-    "status_changed": "redraft show ID says where the run is now",
-    "stale_base": "redraft show ID names the newest revision; edit that one",
+    "status_changed": "./redraft show ID says where the run is now",
+    "stale_base": "./redraft show ID names the newest revision; edit that one",
     "offered_revision_changed": "look at the revision offered now, or add --override",
-    "final_status": "submit it anew, or redraft fork ID",
+    "final_status": "submit it anew, or ./redraft fork ID --revision N",
     "limit_required": "raise the limit that stopped it",
     "guardrail_override_required": "add --override to go on once",
     "idempotency_in_progress": "wait a moment; the first request is still at work",
     "draining": "wait until the service takes new work again",
     "rate_limited": "wait a moment and try again",
-    "unavailable": "try again soon; redraft doctor says what is missing",
+    "unavailable": "try again soon; ./redraft doctor says what is missing",
     "disk_full": "make room on the disk of the service, then try again",
-    "not_built": "this version cannot do it yet",
     "internal": "the API's log has the request id",
 }
 
@@ -86,6 +85,17 @@ _UNSAID = ("seq", "type", "at", "actor", "request_id", "run_id", "from", "to", "
 _BIDI = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F])
 _CONTROLS = {code: "\ufffd" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10)}
 _FOREIGN = {**_BIDI, **_CONTROLS}
+
+
+def status_word(status: str) -> str:
+    """What the pages call it."""
+    return STATUS.get(status, (status,))[0]
+
+
+def status_words(status: str) -> str:
+    """The code, and the word of the pages where it is another one."""
+    word = status_word(status)
+    return status if word.upper() == status else f"{status} ({word})"
 
 
 def clean(value: object) -> str:
@@ -117,21 +127,32 @@ def phase_sentence(run: Json) -> str:
 
 def next_act(run: Json) -> str:
     """The command that goes on from here."""
-    identity = str(run["id"])
-    if run["status"] == "AWAITING_CONFIRMATION":
-        return f"redraft confirm {identity}, or reject, or redraft export {identity}"
-    if run["status"] in ("INTERRUPTED", "FAILED"):
+    identity, status = str(run["id"]), run["status"]
+    if status in ("INTERRUPTED", "FAILED"):
         code = (run.get("reason") or {}).get("code", "")
-        return NEXT_BY_REASON.get(code, "redraft resume {id}").format(id=identity)
-    return ""
+        return NEXT_BY_REASON.get(code, "./redraft resume {id}").format(id=identity)
+    words = {
+        "RUNNING": ("watch", "interrupt"),
+        "AWAITING_CONFIRMATION": ("confirm", "reject", "export"),
+        "CONFIRMED": ("export",),
+    }.get(status, ())
+    return ", or ".join(f"./redraft {word} {identity}" for word in words)
 
 
 def event_sentence(event: Json) -> str:
-    """One event as words: its type and its facts, in the order they came."""
+    """One event as words: its type, its facts in the order they came, what a person said."""
     facts = {k: v for k, v in event.items() if k not in _UNSAID}
+    said = facts.pop("comment", None)
     if isinstance(keys := event.get("keys"), list):
         facts["count"] = len(keys)
-    return f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
+    sentence = f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
+    return f"{sentence} — {event.get('actor')} said: “{one_line(said, 500)}”" if said else sentence
+
+
+def event_line(event: Json) -> str:
+    """Time of day, number and sentence, as `watch` prints them in a pipe."""
+    at = str(event.get("at", ""))[11:19]
+    return f"{at}  {event.get('seq', ''):>4}  {clean(event_sentence(event))}"
 
 
 def _facts(params: Json) -> str:

@@ -15,12 +15,14 @@ from api.cli_client import find_address
 from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_run, problem
 
 RUN = f"/api/runs/{RUN_ID}"
+EMPTY = Reply(body={"items": [], "next_cursor": None})
 
 
 @pytest.fixture
 def api() -> Iterator[FakeApi]:
     with FakeApi() as fake:
         fake.on("GET", RUN, Reply(body=make_run()))
+        fake.on("GET", f"{RUN}/events", EMPTY)
         fake.on("GET", "/api/runs", Reply(body={"items": [make_run()], "next_cursor": None}))
         yield fake
 
@@ -241,15 +243,19 @@ def test_export_of_a_document_takes_its_newest_text(
 
 
 def test_delete_needs_a_yes_and_deletes_the_document_of_a_run(
-    api: FakeApi, monkeypatch: pytest.MonkeyPatch
+    api: FakeApi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(b"")))
     path = f"/api/documents/{DOCUMENT_ID}"
     api.on("DELETE", path, Reply(status=204))
     assert call(api, "delete", RUN_ID) == 2
+    assert "Minutes of Monday" in capsys.readouterr().err
     assert api.of("DELETE", path) == []
     assert call(api, "delete", RUN_ID, "--yes") == 0
     assert len(api.of("DELETE", path)) == 1
+    printed = capsys.readouterr().out
+    for part in ("Minutes of Monday", DOCUMENT_ID, RUN_ID):
+        assert part in printed
 
 
 def test_a_title_cannot_act_on_the_terminal(
@@ -297,6 +303,7 @@ def test_show_names_steps_open_issues_and_the_next_act(
     for part in ("FAILED: guardrail", "review #2", "1/2", "interrupted", "I2", "12 is not 21"):
         assert part in printed
     assert "was repaired" not in printed
+    assert "said" not in printed
     assert f"redraft resume {RUN_ID} --override" in printed
 
 

@@ -47,7 +47,19 @@ def test_a_cut_stream_is_resumed_after_the_last_event_and_repeats_none(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[:3]] == ["1", "2", "3"]
     assert "step review" in lines[1]
-    assert lines[-1].startswith("next: redraft confirm")
+    assert lines[-1].startswith("next: ./redraft confirm")
+
+
+def test_the_words_of_a_person_stand_in_the_line_of_the_event(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.on("GET", RUN, Reply(body=make_run(status="INTERRUPTED", event_seq=1)))
+    event = make_event(1, "run_interrupted", comment="wrong\x1b transcript", comment_id="c")
+    api.streams = [[frame(event)]]
+    assert watched(api) == 0
+    line = capsys.readouterr().out.splitlines()[0]
+    assert "run interrupted" in line
+    assert "local said: “wrong\ufffd transcript”" in line
 
 
 def test_a_failed_run_is_exit_4(api: FakeApi) -> None:

@@ -1,0 +1,181 @@
+"""What the command line says about documents, lists and refusals, so that nobody gets stuck."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.cli import main
+from api.cli_show import short_ids
+from tests.architecture.sources import ROOT
+from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_event, make_run, problem
+
+RUN = f"/api/runs/{RUN_ID}"
+DOCUMENT = {"id": DOCUMENT_ID, "kind": "minutes", "title": "Monday", "newest_revision": 2}
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    with FakeApi() as fake:
+        fake.on("GET", RUN, Reply(body=make_run()))
+        fake.on("GET", f"/api/documents/{DOCUMENT_ID}", Reply(body=DOCUMENT))
+        fake.on("GET", "/api/runs", page(make_run()))
+        yield fake
+
+
+def page(*items: object) -> Reply:
+    return Reply(body={"items": list(items), "next_cursor": None})
+
+
+def call(api: FakeApi, *arguments: str) -> int:
+    return main([*arguments, "--url", api.url])
+
+
+def test_show_of_a_document_says_what_it_is_and_lists_its_runs(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(api, "show", DOCUMENT_ID) == 0
+    printed = capsys.readouterr().out
+    for part in ("Monday", "a document, newest revision 2", f"/documents/{DOCUMENT_ID}", RUN_ID):
+        assert part in printed
+    assert api.of("GET", "/api/runs")[-1].query["document_id"] == DOCUMENT_ID
+
+
+def test_show_of_an_id_that_nothing_has_is_exit_3(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(api, "show", "0192cccc-0000-7000-8000-000000000009") == 3
+    assert "No run and no document" in capsys.readouterr().err
+
+
+def test_show_gives_the_words_of_people_and_commands_with_the_id(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.on("GET", RUN, Reply(body=make_run(status="AWAITING_CONFIRMATION")))
+    for list_ in ("steps", "issues"):
+        api.on("GET", f"{RUN}/{list_}", page())
+    said = make_event(2, "run_interrupted", comment="wrong transcript")
+    api.on("GET", f"{RUN}/events", page(make_event(1, "run_created", comment=None), said))
+    assert call(api, "show", RUN_ID) == 0
+    printed = capsys.readouterr().out
+    assert "AWAITING_CONFIRMATION (Needs you)" in printed
+    assert "local said: “wrong transcript”" in printed
+    assert "run created" not in printed
+    for word in ("confirm", "reject", "export"):
+        assert f"./redraft {word} {RUN_ID}" in printed
+
+
+def test_a_fork_names_the_page_of_its_document_and_what_comes_next(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.on("POST", f"{RUN}/fork", Reply(body=DOCUMENT, status=201))
+    assert call(api, "fork", RUN_ID, "--revision", "1") == 0
+    printed = capsys.readouterr().out
+    assert f"{api.url}/documents/{DOCUMENT_ID}" in printed
+    assert "--start" in printed
+    assert api.of("POST", "/runs") == []
+
+
+def test_a_fork_can_start_a_run_of_its_document(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "0193cccc-0000-7000-8000-000000000003"
+    api.on("POST", f"{RUN}/fork", Reply(body=DOCUMENT, status=201))
+    started = Reply(body=make_run(id=other), status=201)
+    api.on("POST", f"/api/documents/{DOCUMENT_ID}/runs", started)
+    assert call(api, "fork", RUN_ID, "--revision", "1", "--start") == 0
+    assert f"{api.url}/runs/{other}" in capsys.readouterr().out
+
+
+def test_rework_says_that_it_is_not_built_and_is_not_offered(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(api, "rework", RUN_ID, "--comment", "shorter") == 3
+    assert "rework is not built yet" in capsys.readouterr().err
+    assert api.asked == []
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    launcher = subprocess.run([str(ROOT / "redraft")], capture_output=True, text=True, check=True)
+    assert "rework" not in capsys.readouterr().out + launcher.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "path"), [("unknown_kind", "/api/kinds"), ("unknown_profile", "/api/profiles")]
+)
+def test_an_unknown_name_is_answered_with_the_names_there_are(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str], code: str, path: str
+) -> None:
+    (tmp_path / "a.md").write_text("text", encoding="utf-8")
+    api.on("POST", "/api/runs", problem(422, code, "There is none."))
+    assert call(api, "submit", str(tmp_path / "a.md")) == 3
+    assert "There is none." in capsys.readouterr().err
+    api.on("GET", path, page({"name": "text"}, {"name": "minutes"}))
+    assert call(api, "submit", str(tmp_path / "a.md")) == 3
+    assert "choose one of: minutes, text" in capsys.readouterr().err
+
+
+def test_submit_without_a_source_warns_and_goes_on(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.md").write_text("text", encoding="utf-8")
+    api.on("POST", "/api/runs", Reply(body=make_run(), status=201))
+    assert call(api, "submit", str(tmp_path / "a.md")) == 0
+    assert "nothing to check the document against" in capsys.readouterr().err
+    assert call(api, "submit", str(tmp_path / "a.md"), "--source", str(tmp_path / "a.md")) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("language", "code"), [("english", 2), ("zh_CN", 2), ("zh-CN", 0)])
+def test_a_language_that_is_no_code_is_refused_with_examples(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str], language: str, code: int
+) -> None:
+    (tmp_path / "a.md").write_text("text", encoding="utf-8")
+    api.on("POST", "/api/runs", Reply(body=make_run(), status=201))
+    assert call(api, "submit", str(tmp_path / "a.md"), "--language", language) == code
+    assert ("en, zh or zh-CN" in capsys.readouterr().err) == bool(code)
+
+
+def test_runs_in_a_pipe_begin_with_a_header(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(api, "runs") == 0
+    header, row = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert (header[0], header[1], len(header)) == ("ID", "STATUS", len(row))
+    assert (row[0], row[1]) == (RUN_ID, "RUNNING")
+
+
+def test_runs_on_a_narrow_terminal_are_one_line_each_in_the_words_of_the_pages(
+    api: FakeApi,
+) -> None:
+    title = "Minutes of the third meeting about the harbour and its bridges"
+    waiting = make_run(title=title, status="AWAITING_CONFIRMATION")
+    other = {**waiting, "id": "0192aaaa-0001-7000-8000-000000000003"}
+    api.on("GET", "/api/runs", page(waiting, other))
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "api.cli", "runs", "--url", api.url],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "80", "TERM": "xterm"},
+        stdout=theirs,
+        check=False,
+    )
+    os.close(theirs)
+    lines = os.read(ours, 65536).decode().splitlines()
+    os.close(ours)
+    assert done.returncode == 0
+    assert len(lines) == 3
+    assert all("Needs you" in line and "Minutes of" in line and "…" in line for line in lines[1:])
+
+
+def test_shown_ids_tell_runs_apart_that_were_made_in_one_minute() -> None:
+    ids = ["0192aaaa-0000-7000-8000-1", "0192aaaa-0001-7000-8000-2", "0192aaaa-0001-7000-9000-3"]
+    shown = short_ids(ids)
+    assert len(set(shown.values())) == 3
+    assert shown[ids[0]] == "0192aaaa-0000"
+    assert all(one.startswith(short) for one, short in shown.items())
