@@ -27,17 +27,46 @@ from workflows.vocabulary import (
 FIRST_MODEL = "gpt-4.1-mini"
 
 
+OFFLINE_PRICES = {"currency": "USD", "tables": [{"input": "0", "output": "0"}]}
+
+
 async def ensure_default_profile(pool: Pool, settings: Settings) -> None:
-    """Version 1 of `default`, where no profile exists. Its model server is the environment's."""
+    """Version 1 of `default`, where no profile exists. Its model server is the environment's, so
+    its price too: nothing for the offline model, unknown for any other."""
+    prices = OFFLINE_PRICES if settings.offline_model else None
     await pool.execute(
         """
-        INSERT INTO profiles (name, version, model, actor)
-        SELECT $1, 1, $2, $3 WHERE NOT EXISTS (SELECT FROM profiles)
+        INSERT INTO profiles (name, version, model, prices, actor)
+        SELECT $1, 1, $2, $4, $3 WHERE NOT EXISTS (SELECT FROM profiles)
         ON CONFLICT (name, version) DO NOTHING
         """,
         DEFAULT_PROFILE,
         settings.model or FIRST_MODEL,
         Actor.SYSTEM,
+        prices,
+    )
+    await _follow_model_server(pool, prices)
+
+
+async def _follow_model_server(pool: Pool, prices: dict[str, Any] | None) -> None:
+    """A new version where the model server was changed between real and offline: a real one must
+    never count as free. A profile that a person made is left alone."""
+    await pool.execute(
+        """
+        INSERT INTO profiles (name, version, model, base_url, key_env, parameters, prices, prompts,
+            fallback, rate_limits, actor)
+        SELECT p.name, p.version + 1, p.model, p.base_url, p.key_env, p.parameters, $2, p.prompts,
+            p.fallback, p.rate_limits, p.actor
+        FROM profiles p
+        WHERE p.name = $1 AND p.actor = $3
+            AND p.prices IS DISTINCT FROM $2 AND (p.prices IS NULL OR p.prices = $4)
+            AND p.version = (SELECT max(n.version) FROM profiles n WHERE n.name = $1)
+        ON CONFLICT (name, version) DO NOTHING
+        """,
+        DEFAULT_PROFILE,
+        prices,
+        Actor.SYSTEM,
+        OFFLINE_PRICES,
     )
 
 

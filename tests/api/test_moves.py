@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
+from api.commands import ensure_default_profile
 from tests.api.harness import MINUTES, Api
+from workflows.pricing import price
 from workflows.vocabulary import EventType, Reason, RunStatus
 
 STOPPABLE = (
@@ -316,3 +320,19 @@ async def test_failed_by_the_engine_is_not_moved_by_an_older_view(api: Api) -> N
     await api.engine_move(run["id"], EventType.RUN_FAILED, Reason.INTERNAL)
     answer = await api.post(f"/api/runs/{run['id']}/interrupt")
     assert (answer.status, answer.json["run"]["status"]) == (409, "FAILED")
+
+
+async def test_the_offline_model_is_free_and_a_real_one_never_becomes_it_by_that(api: Api) -> None:
+    settings = api.state.settings
+    for offline in (True, True, False):
+        await ensure_default_profile(api.pool, replace(settings, offline_model=offline))
+    rows = await api.pool.fetch("SELECT version, prices FROM profiles ORDER BY version")
+    assert [row["version"] for row in rows] == [1, 2, 3]
+    today = datetime.now(UTC).date()
+    found = [price(row["prices"], input=9, output=9, at=today) for row in rows]
+    assert found == [None, 0, None]
+    await api.pool.execute("DELETE FROM profiles WHERE version > 1")
+    await api.pool.execute("UPDATE profiles SET actor = 'local'")
+    await ensure_default_profile(api.pool, replace(settings, offline_model=True))
+    assert await api.pool.fetchval("SELECT count(*) FROM profiles") == 1  # a person's: left alone
+    await api.pool.execute("UPDATE profiles SET actor = 'system'")

@@ -164,7 +164,11 @@ async def test_an_execution_shows_the_parts_that_were_done_until_it_ended(api: A
 
 
 async def test_a_run_says_what_comes_next_and_which_text_its_score_is_of(api: Api) -> None:
-    pending: dict[str, Any] = {"stage": "review", "current_round": 1, "pending_review_step": new_id()}
+    pending: dict[str, Any] = {
+        "stage": "review",
+        "current_round": 1,
+        "pending_review_step": new_id(),
+    }
     run_id = await rows.add_run(
         api.pool, status="INTERRUPTED", reason_code="operator", score=38, **pending
     )
