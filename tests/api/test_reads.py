@@ -123,6 +123,12 @@ async def test_an_answer_without_content_keeps_its_status_fields(api: Api) -> No
     assert hidden["items"][0]["title"] is None
     shown = run.model_dump(mode="json")
     assert hidden["items"][0] == {**shown, "title": None}
+    await api.post(f"/api/runs/{run.id}/interrupt", {"reason": "wrong transcript"})
+    events = await queries.events_page(api.pool, run.id)
+    assert events is not None
+    bare = wire.without_content(events)["items"]
+    assert "wrong transcript" not in str(bare)
+    assert ["comment" in event for event in bare] == [False, True]
 
 
 async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
