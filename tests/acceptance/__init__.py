@@ -1,0 +1,1 @@
+"""The program as a user runs it: all real but the model."""

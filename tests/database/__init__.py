@@ -1,0 +1,1 @@
+"""Statements against a real Postgres."""

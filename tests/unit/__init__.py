@@ -1,0 +1,1 @@
+"""Pure functions and small servers: no service needed."""
