@@ -36,7 +36,10 @@ async def _asking(stack: Stack, llm: FakeLLM) -> Json:
     llm.script(good_reviewer(errors=planted(1)))
     llm.queue(Reply(hang=True))
     run = await stack.create()
-    await llm.wait_requests(1, seconds=60)
+    try:
+        await llm.wait_requests(1, seconds=60)
+    except TimeoutError:
+        raise AssertionError(f"never asked\n{stack.logs()}") from None
     return run
 
 
