@@ -79,8 +79,7 @@ class Sweep:
 
     async def one(self, run_id: str) -> None:
         """The same for one run, at once: its activity was told that the execution is gone."""
-        row = await self._row(run_id)
-        if row is not None:
+        for row in await self._quiet(run_id):
             await self._hold(row)
 
     async def _send_due(self) -> int:
@@ -136,7 +135,8 @@ class Sweep:
                 rpc_timeout=RPC,
             )
 
-    async def _quiet(self) -> list[Row]:
+    async def _quiet(self, run_id: str | None = None) -> list[Row]:
+        """RUNNING rows without a due signal that made no progress for a while, or this one."""
         return await self.tools.pool.fetch(
             """
             SELECT r.id, r.epoch, r.kind, r.document_id, d.title, r.current_round, r.score,
@@ -144,22 +144,12 @@ class Sweep:
                    extract(epoch FROM now() - r.last_progress_at)::float AS quiet
             FROM runs r JOIN documents d ON d.id = r.document_id
             WHERE r.status = 'RUNNING' AND r.move_seq <= r.signalled_seq
-              AND r.last_progress_at < now() - make_interval(secs => $1)
+              AND (r.id = $3 OR $3::uuid IS NULL
+                   AND r.last_progress_at < now() - make_interval(secs => $1))
             ORDER BY r.last_progress_at LIMIT $2
             """,
             QUIET_SECONDS,
             BATCH,
-        )
-
-    async def _row(self, run_id: str) -> Row | None:
-        return await self.tools.pool.fetchrow(
-            """
-            SELECT r.id, r.epoch, r.kind, r.document_id, d.title, r.current_round, r.score,
-                   r.move_seq, r.woken, r.retry_at > now() AS retries,
-                   extract(epoch FROM now() - r.last_progress_at)::float AS quiet
-            FROM runs r JOIN documents d ON d.id = r.document_id
-            WHERE r.id = $1 AND r.status = 'RUNNING' AND r.move_seq <= r.signalled_seq
-            """,
             run_id,
         )
 

@@ -34,7 +34,6 @@ class ReviewCloser:
             asyncio.to_thread(verified, claimed.kind, claimed.work.material, claimed.work.body)
         )
         self.found: dict[str, Finding] = {}
-        self.extras: dict[str, Any] = {}
 
     async def prepare(self, items: Mapping[str, list[Item]]) -> None:
         verified = await self.verifying

@@ -103,16 +103,18 @@ class PostgresServer:
         if made.wait(60) != 0:
             raise RuntimeError((self.folder / "initdb.log").read_text())
 
-    def start(self) -> None:
-        data = self.folder / "data"
-        settings = {
+    def settings(self) -> dict[str, str]:
+        return {
             "fsync": "off",
             "listen_addresses": "127.0.0.1",
             "unix_socket_directories": "",
             "max_connections": "300",
             "log_min_error_statement": "panic",
         }
-        flags = [f"--{name}={value}" for name, value in settings.items()]
+
+    def start(self) -> None:
+        data = self.folder / "data"
+        flags = [f"--{name}={value}" for name, value in self.settings().items()]
         self.process = spawn(
             [str(self.programs / "postgres"), "-D", str(data), "-p", str(self.port), *flags],
             log=self.folder / "postgres.log",

@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from deploy.local.postgres import _SETTINGS as EMBEDDED_SETTINGS
 from tests.bench.documents import new_tag, run_body
 from tests.bench.model import ModelServer
 from tests.eventually import eventually
-from tests.services import PostgresServer, TemporalServer, spawn
+from tests.services import PostgresServer, TemporalServer
 from tests.stack import Stack
 
 Numbers = dict[str, float]
@@ -31,23 +30,14 @@ _DRIVER = "bench_driver"
 class DurablePostgres(PostgresServer):
     """As `./redraft up` starts it (fsync, synchronous commit), with counters and commit times."""
 
-    def start(self) -> None:
-        data = self.folder / "data"
-        settings = {
+    def settings(self) -> dict[str, str]:
+        return {
             **EMBEDDED_SETTINGS,
             "max_connections": "300",
             "shared_preload_libraries": "pg_stat_statements",
             "pg_stat_statements.max": "2000",
             "track_commit_timestamp": "on",
         }
-        flags = [f"--{name}={value}" for name, value in settings.items()]
-        self.process = spawn(
-            [str(self.programs / "postgres"), "-D", str(data), "-p", str(self.port), *flags],
-            log=self.folder / "postgres.log",
-            directory=data,
-            account=self.account,
-            death_signal=signal.SIGINT,
-        )
 
 
 @dataclass(kw_only=True)
