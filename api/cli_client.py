@@ -6,17 +6,16 @@ Imports nothing of the server; a command starts fast and works against any Redra
 from __future__ import annotations
 
 import json
-import os
-import shlex
 import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
+
+from deploy.settings import default_root, stack_variables
 
 OK, USAGE, REFUSED, RUN_FAILED, UNREACHABLE = 0, 2, 3, 4, 5
 DEFAULT_URL = "http://127.0.0.1:8430"
@@ -47,28 +46,6 @@ class Unreachable(Exception):
         super().__init__(f"{url} does not answer: {why}")
 
 
-def stack_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """What `./redraft up` wrote for its default data directory; empty where there is none."""
-    data = environment.get("XDG_DATA_HOME", "")
-    if os.path.isabs(data):
-        root = Path(data) / "redraft"
-    elif os.geteuid() == 0:
-        root = Path("/var/lib/redraft")
-    else:
-        root = Path(environment.get("HOME") or Path.home()) / ".local" / "share" / "redraft"
-    try:
-        lines = (root / "env").read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return {}
-    return dict(_assignment(line) for line in lines if "=" in line and line[0] != "#")
-
-
-def _assignment(line: str) -> tuple[str, str]:
-    """NAME=value as a shell reads it."""
-    name, _, value = line.partition("=")
-    return name, "".join(shlex.split(value))
-
-
 @dataclass(frozen=True, kw_only=True)
 class Address:
     url: str
@@ -80,7 +57,7 @@ def find_address(url: str | None, environment: Mapping[str, str]) -> Address:
     stack: Mapping[str, str] = {}
     chosen = url or environment.get("REDRAFT_URL", "")
     if not chosen:
-        stack = stack_environment(environment)
+        stack = stack_variables(default_root(environment))
         chosen = stack.get("REDRAFT_URL") or DEFAULT_URL
     if urlsplit(chosen).scheme not in ("http", "https") or not urlsplit(chosen).hostname:
         raise UsageError(f"{chosen!r} is no address; give it like {DEFAULT_URL}")

@@ -7,9 +7,11 @@ their owners, except those named here. Durations are seconds.
 from __future__ import annotations
 
 import os
+import shlex
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -154,3 +156,23 @@ def load(environment: Mapping[str, str] | None = None, *, need_database: bool = 
     values["database_owner_url"] = values.get("database_owner_url") or values["database_url"]
     values["database_direct_url"] = values.get("database_direct_url") or values["database_url"]
     return Settings(**values)
+
+
+def default_root(environment: Mapping[str, str]) -> Path:
+    """Where `./redraft up` keeps its data unless told otherwise."""
+    given = environment.get("XDG_DATA_HOME", "")
+    if os.path.isabs(given):
+        return Path(given) / "redraft"
+    if os.geteuid() == 0:
+        return Path("/var/lib/redraft")
+    return Path(environment.get("HOME") or Path.home()) / ".local" / "share" / "redraft"
+
+
+def stack_variables(root: Path) -> dict[str, str]:
+    """What `./redraft up` wrote into `root` for those who join it; empty where there is none."""
+    try:
+        lines = (root / "env").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    pairs = (line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
+    return {name: "".join(shlex.split(value)) for name, value in pairs}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
-import shlex
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from deploy.settings import default_root, stack_variables
 from worker.doctor_findings import Finding, fail, ok, warn
 
 NEEDED_FLAGS = ("avx2", "fma", "bmi2")
@@ -20,26 +20,14 @@ LITTLE_DISK, NO_DISK = 2 * _GIB, _GIB // 4
 
 def data_directory(environment: Mapping[str, str], given: str | None = None) -> Path:
     """Where `./redraft up` keeps its data unless told otherwise."""
-    if given:
-        return Path(given)
-    data = environment.get("XDG_DATA_HOME", "")
-    if os.path.isabs(data):
-        return Path(data) / "redraft"
-    if os.geteuid() == 0:
-        return Path("/var/lib/redraft")
-    return Path(environment.get("HOME") or Path.home()) / ".local" / "share" / "redraft"
+    return Path(given) if given else default_root(environment)
 
 
 def joined_environment(environment: Mapping[str, str], data: Path) -> dict[str, str]:
     """The environment, completed by the stack's `env` file unless a database is named already."""
     if environment.get("REDRAFT_DATABASE_URL"):
         return dict(environment)
-    try:
-        lines = (data / "env").read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        return dict(environment)
-    stack = dict(line.split("=", 1) for line in lines if "=" in line and line[0] != "#")
-    return {**{name: "".join(shlex.split(value)) for name, value in stack.items()}, **environment}
+    return {**stack_variables(data), **environment}
 
 
 def check_stack(environment: Mapping[str, str], data: Path) -> list[Finding]:

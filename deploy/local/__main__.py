@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy.local.data import DataDirectory, default_root
+from deploy.local.data import DataDirectory
 from deploy.local.errors import PartFailed, Refused, UsageError
 from deploy.local.options import Options
+from deploy.settings import default_root
 
 
 def _parser() -> argparse.ArgumentParser:

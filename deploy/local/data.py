@@ -30,15 +30,6 @@ _PARTS = ("postgres", "temporal", "blobs", "logs")
 _FILES = ("lock", "version.json", "secrets.json", "state.json", "live.json", "env")
 
 
-def default_root(environment: Mapping[str, str]) -> Path:
-    given = environment.get("XDG_DATA_HOME", "")
-    if os.path.isabs(given):
-        return Path(given) / "redraft"
-    if os.geteuid() == 0:
-        return Path("/var/lib/redraft")
-    return Path(environment.get("HOME") or Path.home()) / ".local" / "share" / "redraft"
-
-
 @dataclass(frozen=True)
 class DataDirectory:
     """Paths and small files under one root; makes nothing until `create`."""

@@ -14,10 +14,11 @@ import pytest
 
 from deploy.local.backup import backup
 from deploy.local.control import down, reset, status
-from deploy.local.data import FORMAT, DataDirectory, check_versions, default_root, write_versions
+from deploy.local.data import FORMAT, DataDirectory, check_versions, write_versions
 from deploy.local.errors import Refused, UsageError
 from deploy.local.options import ROOT, Options
 from deploy.local.temporal import move_other_version_aside
+from deploy.settings import default_root
 
 
 @pytest.fixture
