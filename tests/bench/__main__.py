@@ -2,6 +2,7 @@
 
 Without a NAME everything is measured, in about five minutes on two quiet cores. Exit code 0 also
 when a target is missed (the table says so); 1 when something broke, 2 for a wrong NAME.
+`./redraft bench PROGRAM [options]` runs a long proof instead; each has its own --help.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import report
+from tests.bench import protections, report
 from tests.bench.figures import Figure
 from tests.bench.measure_history import history
 from tests.bench.measure_load import throughput
@@ -25,10 +26,16 @@ from tests.bench.measure_stops import interrupt, resume
 from tests.bench.rig import Rig, rig
 
 Measure = Callable[[Rig], AsyncIterator[Figure]]
+Program = Callable[[Sequence[str]], int]
 
 MEASURES: dict[str, Measure] = {
     measure.__name__: measure
     for measure in (overhead, commit, resume, history, throughput, restart, interrupt)
+}
+
+# Long proofs with options of their own: what follows the name goes to them, their code is ours.
+PROGRAMS: dict[str, Program] = {
+    "protections": protections.main,
 }
 
 
@@ -52,11 +59,18 @@ async def measure(names: Sequence[str], *, small: bool) -> tuple[list[Figure], l
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in PROGRAMS:
+        return PROGRAMS[words[0]](words[1:])
+    return measures(words)
+
+
+def measures(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="redraft bench",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"names: {', '.join(MEASURES)}",
+        epilog=f"names: {', '.join(MEASURES)}\nprograms: {', '.join(PROGRAMS)}",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these measures")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
