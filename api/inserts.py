@@ -159,10 +159,17 @@ async def require_revision(
         raise misfit(pointer, "no such revision", code=ErrorCode.UNKNOWN_REVISION)
 
 
-async def require_profile(connection: Connection, name: str, pointer: str = "/profile") -> None:
-    """Raises 422 `unknown_profile`."""
-    if not await connection.fetchval("SELECT true FROM profiles WHERE name = $1 LIMIT 1", name):
+async def require_profile(
+    connection: Connection, name: str, kind: Kind, pointer: str = "/profile"
+) -> None:
+    """Raises 422: `unknown_profile`, or what in its prompts this kind cannot use."""
+    prompts = await connection.fetchval(
+        "SELECT prompts FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1", name
+    )
+    if prompts is None:
         raise misfit(pointer, "no such profile", code=ErrorCode.UNKNOWN_PROFILE)
+    for at, problem in kind.check_prompts(prompts):
+        raise misfit(pointer, f"{name} does not fit {kind.name}: prompts{at}: {problem}")
 
 
 async def refuse_draining(connection: Connection) -> None:
@@ -228,8 +235,8 @@ async def insert_run(
     """A RUNNING run of the locked document with its first event: (id, seq of that event)."""
     await refuse_draining(connection)
     await refuse_second_run(connection, document.id)
-    await require_profile(connection, wanted.profile)
     kind = find_kind(kinds, document.kind)
+    await require_profile(connection, wanted.profile, kind)
     base = await _base(connection, document, wanted)
     if base is None and not kind.drafts_without_body():
         raise misfit("/body", f"{kind.name} cannot be drafted yet; give the document a text first")

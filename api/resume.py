@@ -20,7 +20,7 @@ async def resume(
     """202: INTERRUPTED or FAILED -> RUNNING."""
     row = await moving.lock_run(connection, run_id)
     moving.require(row, RunStatus.INTERRUPTED, RunStatus.FAILED)
-    await _check_resume(connection, row, wanted)
+    await _check_resume(connection, tools, row, wanted)
     await _change_settings(connection, tools, row, wanted)
     if wanted.body is not None:
         await edits.check_base(connection, row, wanted.base_revision)
@@ -37,7 +37,7 @@ async def resume(
 
 
 async def _check_resume(
-    connection: Connection, row: record.RunRow, wanted: requests.Resume
+    connection: Connection, tools: Tools, row: record.RunRow, wanted: requests.Resume
 ) -> None:
     await inserts.refuse_draining(connection)
     if row.status == RunStatus.FAILED:
@@ -58,7 +58,8 @@ async def _check_resume(
     if wanted.max_rounds is not None and wanted.max_rounds < row.current_round:
         raise misfit("/max_rounds", f"{row.current_round} rounds are done already")
     if wanted.profile is not None:
-        await inserts.require_profile(connection, wanted.profile)
+        kind = inserts.find_kind(tools.state.kinds, row.kind)
+        await inserts.require_profile(connection, wanted.profile, kind)
 
 
 async def _change_settings(

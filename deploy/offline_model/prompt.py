@@ -106,9 +106,15 @@ class Prompt:
 
     @cached_property
     def part(self) -> str:
-        """What the system message says after `Part:`; empty when it says nothing."""
-        found = _PART.search(self.system)
+        """What the system message, or the task below the data, says after `Part:`; else empty."""
+        found = _PART.search(self.system) or _PART.search(self.task)
         return found.group(1) if found else ""
+
+    @cached_property
+    def task(self) -> str:
+        """What stands below the last block: no data, so what it says is the caller's."""
+        end = f"<<<END {self.blocks[-1].name} {self.delimiter}>>>" if self.blocks else ""
+        return self.text.rpartition(end)[2] if end and self.delimiter else ""
 
     def _joined(self, name: str) -> str:
         return "\n".join(block.text for block in self.blocks if block.name == name)

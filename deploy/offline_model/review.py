@@ -25,6 +25,9 @@ PENALTY = {"blocker": 25, "major": 10, "minor": 2}
 MOST = 200
 """Findings looked at together; a text of nothing but mistakes must not take for ever."""
 _RANK = {"blocker": 0, "major": 1, "minor": 2}
+_OF_FACTS = frozenset(Category) - {Category.CONTRADICTION}
+FAMILIES = {"facts": _OF_FACTS, "claims": {Category.CONTRADICTION}, "gaps": frozenset[Category]()}
+"""What each of several reviewers side by side is asked for. By rule no gap can be found."""
 
 
 def review(prompt: Prompt) -> Mapping[str, Any]:
@@ -51,6 +54,8 @@ def findings(prompt: Prompt) -> Sequence[Finding]:
     found += contradictions(document, spans)
     found += doubled_words(document)
     found += placeholders(document)
+    wanted = FAMILIES.get(prompt.part)
+    found = found if wanted is None else [one for one in found if one.category in wanted]
     found = heapq.nsmallest(MOST, found, key=_order)
     taken = locked_spans(prompt)
     chosen: list[Finding] = []

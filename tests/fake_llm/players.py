@@ -8,6 +8,8 @@ from tests.fake_llm.recording import Request
 from tests.fake_llm.reply import Reply
 
 Player = Callable[[Request], Reply | Awaitable[Reply]]
+FAMILIES = ("facts", "claims", "gaps")
+"""Reviewers that look side by side; of the planted errors each sees every third."""
 
 
 def always(reply: Reply) -> Player:
@@ -39,15 +41,18 @@ def good_reviewer(
 ) -> Player:
     """A reviewer that knows the planted errors as (wrong, right) and misses none of them.
 
-    Review reports every `wrong` that stands in the document (at most `per_call`), refine makes an
-    edit for each place, draft gives `sections` (default: one), itinerary the missing days (at most
-    `days_per_call`). Items that the prompt lists as kept are left out. Evidence is the first source
-    line that holds `right`. `pace` are fields of `Reply` for every answer.
+    Review reports every `wrong` that stands in the document (at most `per_call`; of several
+    reviewers side by side each its own: the first error is one of facts, the second of claims, the
+    third of gaps, the fourth of facts again), refine makes an edit for each place, draft gives
+    `sections` (default: one), itinerary the missing days (at most `days_per_call`). Items that the
+    prompt lists as kept are left out. Evidence is the first source line that holds `right`. `pace`
+    are fields of `Reply` for every answer.
     """
 
     def play(request: Request) -> Reply:
         if request.schema == "redraft_review":
-            items = review_items(request, errors, severity=severity, category=category)[:per_call]
+            seen = seen_by(request.part, errors)
+            items = review_items(request, seen, severity=severity, category=category)[:per_call]
             reply = Reply(items=items, extra={"score": max(0, 100 - 10 * len(items))})
         elif request.schema == "redraft_refine":
             reply = Reply(items=refine_items(request, errors))
@@ -58,6 +63,11 @@ def good_reviewer(
         return replace(reply, **(pace or {}))
 
     return play
+
+
+def seen_by(part: str, errors: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+    """The errors that this reviewer looks for: all, unless it is one of several."""
+    return errors[FAMILIES.index(part) :: len(FAMILIES)] if part in FAMILIES else errors
 
 
 def review_items(

@@ -71,7 +71,7 @@ class Request:
 
     @property
     def part(self) -> str:
-        """What the system message says after `Part:`, else `metadata.part`, else ""."""
+        """What system message or task say after `Part:`, else `metadata.part`, else ""."""
         metadata = self.body.get("metadata")
         named = metadata.get("part", "") if isinstance(metadata, dict) else ""
         return self.prompt.part or str(named)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflows.kinds import schemas
+from workflows.kinds import reviewers, schemas
 from workflows.kinds.attributes import Check, ListCheck, check_fields
 from workflows.kinds.edits import Ground, RefusedEdit, apply_edits, read_edit
 from workflows.kinds.kind import (
@@ -56,7 +56,6 @@ class CheckedText:
     verifiers: Mapping[str, Verifier]
     fields: Mapping[str, Check] = field(default_factory=dict)
     lists: Mapping[str, ListCheck] = field(default_factory=dict)
-    reviewers: tuple[str, ...] = ("main",)
     limits: KindLimits = field(default_factory=KindLimits)
     output_tokens: Mapping[str, int] = field(default_factory=dict)
 
@@ -91,8 +90,17 @@ class CheckedText:
     def drafts_without_body(self) -> bool:
         return False
 
+    @cached_property
+    def _reviewers(self) -> tuple[str, ...]:
+        return reviewers.offered(self.texts)
+
+    def check_prompts(self, prompts: Payload) -> list[tuple[str, str]]:
+        return reviewers.problems(prompts, self._reviewers)
+
     def parts(self, work: Work) -> tuple[PartPlan, ...]:
-        names = self.reviewers if work.step is StepName.REVIEW else ("main",)
+        names: tuple[str, ...] = (reviewers.MAIN,)
+        if work.step is StepName.REVIEW:
+            names = reviewers.choose(work.prompts, self._reviewers)
         covered = [source.id for source in work.material.sources]
         return tuple(
             PartPlan(part=name, key=_hash(work.step.value, name, *covered), spec={"part": name})
@@ -112,6 +120,9 @@ class CheckedText:
         ]
         token = token_for(sources, blocks)
         task = self._text(work, f"{step}_task")
+        if work.step is StepName.REVIEW and part.part != reviewers.MAIN:
+            own = self._text(work, f"review_{part.part}")
+            task = f"{task}\n{reviewers.only(part.part, own)}"
         if kept:
             task = f"{task}\n{self.rest(work, part, kept)}"
         return Prompt(

@@ -70,7 +70,7 @@ class Work:
     locks: tuple[str, ...] = ()
     instructions: str | None = None
     prompts: Payload = field(default_factory=dict)
-    """Overrides of prompt texts by name, from the profile."""
+    """Overrides of prompt texts by name, from the profile, and which `reviewers` look."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +161,10 @@ class Kind(Protocol):
 
     def check_attributes(self, attributes: Payload) -> list[tuple[str, str]]:
         """Problems as (JSON pointer below /attributes, English sentence); [] = fine."""
+        ...
+
+    def check_prompts(self, prompts: Payload) -> list[tuple[str, str]]:
+        """Problems of a profile's prompts as (JSON pointer below them, English sentence)."""
         ...
 
     def drafts_without_body(self) -> bool:
