@@ -26,6 +26,7 @@ from api.errors import Refusal, on_misfit, on_refusal, problem
 from api.signals import Signals
 from api.state import State, request_id_of
 from deploy.database import AWAY, open_pool
+from deploy.poolers import behind_pooler
 from deploy.settings import Settings
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Kind
@@ -91,7 +92,8 @@ def _add_documentation(app: FastAPI) -> None:
 
 @contextlib.asynccontextmanager
 async def _running(state: State) -> AsyncIterator[None]:
-    state.pool = await open_pool(state.settings, name="redraft-api")
+    pooled = await behind_pooler(state.settings)
+    state.pool = await open_pool(state.settings, name="redraft-api", pooled=pooled)
     state.signals = Signals(state.settings, state.pool)
     first = asyncio.create_task(_first_profile(state))
     log.info("api starts", extra={"port": state.settings.api_port, "kinds": len(state.kinds)})

@@ -81,13 +81,17 @@ async def _leave_as_it_is(connection: Connection) -> None:
 
 
 async def open_pool(
-    settings: Settings, *, name: str, size: int = 0, command_timeout: float = 15.0
+    settings: Settings,
+    *,
+    name: str,
+    size: int = 0,
+    command_timeout: float = 15.0,
+    pooled: bool = False,
 ) -> Pool:
     """A pool of up to `size` connections; opens none until one is needed.
 
-    Statements are not kept prepared where a pooler may sit in between (a direct address is set).
+    `pooled`: a pooler may sit in between, so no statement is kept prepared.
     """
-    pooled = settings.database_direct_url != settings.database_url
     pool = await asyncpg.create_pool(
         settings.database_url,
         min_size=0,

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import asyncpg
 
-from deploy.database import Connection, prepare_connection
+from deploy.database import Connection
 from deploy.migrations import HEAD
+from deploy.poolers import connected, is_pooled
 from deploy.settings import Settings
 from worker.doctor_findings import Finding, fail, ok, warn
 
-SECONDS = 5.0
 OLDEST = 150000
 CLOCK_WARNING = 2.0
 WORK_TABLES = ("documents", "revisions", "runs", "steps", "step_items", "model_calls", "workers")
 AWAY = (OSError, asyncio.TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
-_TOKEN = "redraft.doctor"
-_LOST = "the proof of a worker's death is not available, its runs wait for its goodbye"
+_LOST = (
+    "a worker's death cannot be proved by its lock, its runs wait for the heartbeat timeout and "
+    "15 s of silence"
+)
 _SET_DIRECT = "set REDRAFT_DATABASE_DIRECT_URL to Postgres itself"
 _PROVABLE = ok("sessions", "no pooler in between: a worker's death can be proved")
 _NO_DIRECT_ADDRESS = fail("sessions", f"a pooler sits in between: {_LOST}", _SET_DIRECT)
-
-
-@contextlib.asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Connection]:
-    """One connection without kept statements, so that it works through any pooler."""
-    connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
-        url, timeout=SECONDS, command_timeout=SECONDS, statement_cache_size=0
-    )
-    try:
-        await prepare_connection(connection)
-        yield connection
-    finally:
-        with contextlib.suppress(*AWAY):
-            await connection.close(timeout=SECONDS)
 
 
 def place(url: str) -> str:
@@ -161,7 +147,8 @@ async def check_sessions(settings: Settings) -> list[Finding]:
             return [fail("sessions", f"{place(direct)} is a pooler too: {_LOST}", _SET_DIRECT)]
         same = await _started(direct) == await _started(settings.database_url)
     except AWAY as error:
-        return [_unreachable("sessions", direct, error)]
+        away = _unreachable("sessions", direct, error)
+        return [fail("sessions", f"{away.text}: {_LOST}", _SET_DIRECT)]
     if not same:
         return [
             fail(
@@ -178,28 +165,3 @@ async def _started(url: str) -> tuple[object, ...]:
     async with connected(url) as connection:
         row = await connection.fetchrow("SELECT pg_postmaster_start_time(), current_database()")
         return tuple(row or ())
-
-
-async def is_pooled(url: str) -> bool:
-    """Whether session state is lost between transactions, as through a transaction pooler.
-
-    A second connection takes the server session that the first gave back, if one was given back.
-    """
-    try:
-        async with connected(url) as first, connected(url) as second:
-            async with first.transaction():
-                pid = await first.fetchval("SELECT pg_backend_pid()")
-                await first.fetchval("SELECT set_config($1, 'mine', false)", _TOKEN)
-            async with second.transaction():
-                taken = await second.fetchval("SELECT pg_backend_pid()")
-                async with first.transaction():
-                    again, mine = await first.fetchrow(
-                        "SELECT pg_backend_pid(), current_setting($1, true)", _TOKEN
-                    ) or (0, "")
-            return bool(taken == pid or again != pid or mine != "mine")
-    except (
-        asyncpg.InvalidSQLStatementNameError,
-        asyncpg.DuplicatePreparedStatementError,
-        asyncpg.ProtocolViolationError,
-    ):
-        return True

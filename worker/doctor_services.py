@@ -15,8 +15,9 @@ from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.model.profile import Profile, newest
+from deploy.poolers import connected
 from deploy.settings import Settings
-from worker.doctor_database import AWAY, connected
+from worker.doctor_database import AWAY
 from worker.doctor_findings import Finding, fail, ok, warn
 from worker.provision import ATTRIBUTES, RETENTION
 from workflows.vocabulary import DEFAULT_PROFILE

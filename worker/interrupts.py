@@ -76,7 +76,10 @@ async def listen(tools: Tools) -> None:
 async def _listen_once(tools: Tools) -> None:
     hints: asyncio.Queue[str] = asyncio.Queue()
     connection = await asyncpg.connect(
-        tools.settings.database_direct_url, timeout=5.0, command_timeout=5.0
+        tools.settings.database_direct_url,
+        timeout=5.0,
+        command_timeout=5.0,
+        statement_cache_size=0,
     )
     try:
         await prepare_connection(connection)

@@ -52,7 +52,9 @@ class LifeLock:
             await asyncio.sleep(LOCK_RETRY)
 
     async def _hold_once(self) -> None:
-        connection = await asyncpg.connect(self.url, timeout=5.0, command_timeout=5.0)
+        connection = await asyncpg.connect(
+            self.url, timeout=5.0, command_timeout=5.0, statement_cache_size=0
+        )
         try:
             while not self._stop.is_set():
                 got = await connection.fetchval("SELECT pg_try_advisory_lock($1)", self.key)

@@ -62,7 +62,10 @@ class Reaper:
     async def _session(self) -> None:
         """One connection of its own: its age is part of the proof."""
         connection = await asyncpg.connect(
-            self.tools.settings.database_direct_url, timeout=5.0, command_timeout=10.0
+            self.tools.settings.database_direct_url,
+            timeout=5.0,
+            command_timeout=10.0,
+            statement_cache_size=0,  # a pooler may sit there too
         )
         try:
             await prepare_connection(connection)

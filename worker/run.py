@@ -25,6 +25,7 @@ from activities.reconcile import Sweep
 from activities.round import Rounds
 from activities.tools import Tools
 from deploy.database import AWAY, open_pool
+from deploy.poolers import behind_pooler
 from deploy.settings import Settings
 from deploy.temporal import connect
 from worker.identity import own_identity
@@ -67,7 +68,7 @@ async def _tools(settings: Settings) -> Tools:
     build = settings.worker_build_id or None
     return Tools(
         settings=settings,
-        pool=await open_pool(settings, name="redraft-worker"),
+        pool=await open_pool(settings, name="redraft-worker", pooled=await behind_pooler(settings)),
         kinds=load_kinds(settings.kinds_dir),
         model=ModelClient(settings, os.environ),
         presence=Presence(identity=identity, build=build, slots=settings.worker_slots),

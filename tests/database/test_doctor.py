@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from deploy.poolers import is_pooled
 from deploy.settings import Settings
 from tests.fake_llm import FakeLLM
 from tests.services import PostgresServer
 from tests.transaction_pooler import TransactionPooler
 from worker.doctor import examine
-from worker.doctor_database import check_database, check_sessions, is_pooled
+from worker.doctor_database import check_database, check_sessions
 from worker.doctor_findings import Finding, Level
 from worker.doctor_machine import check_stack
 from worker.doctor_services import check_model, check_temporal
@@ -68,6 +69,12 @@ async def test_a_transaction_pooler_is_seen_and_a_direct_address_repairs_it(
     assert "REDRAFT_DATABASE_DIRECT_URL" in found.act
     (found,) = await check_sessions(replace(settings, database_url=pooler.url))
     assert found.level is Level.OK
+    away = replace(only, database_direct_url=f"postgresql://u:secret@{GONE}/x")
+    (found,) = await check_sessions(away)
+    assert found.level is Level.FAIL
+    assert "cannot be proved" in found.text
+    assert "REDRAFT_DATABASE_DIRECT_URL" in found.act
+    assert "secret" not in found.text
 
 
 async def test_a_direct_address_of_another_database_is_refused(
