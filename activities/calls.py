@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from activities.failures import Failure, Verdict
 from activities.fence import refusal
 from activities.hooks import Hook, committed, effect
-from activities.items import ItemWriter, PartState, Place, keep_items
+from activities.items import ItemWriter, PartState, Place, keep_items, read_items
 from activities.model import tokens
 from activities.model.client import CallEnd, ModelCall, output_limit, prompt_hash
 from activities.projection import CallClosing, CallOpening, close_call, open_call
@@ -247,8 +247,18 @@ class PartCall:
         if not finished:
             return Reason.INTERRUPTED
         if open_parts == 0:
+            await self._prepare_again(connection)
             await self.step.closer.close(connection, run)
         return None
+
+    async def _prepare_again(self, connection: Connection) -> None:
+        """Of several parts: what siblings stored after this one was prepared, or another result of
+        theirs that was prepared since; only the rows say it, and only under the run's lock."""
+        claimed = self.step.claimed
+        if len(claimed.parts) > 1:
+            items = await read_items(connection, claimed.plan_id)
+            names = [part.plan.part for part in claimed.parts]
+            await self.step.closer.prepare({name: items.get(name, []) for name in names})
 
     async def _committed_before(self, connection: Connection) -> bool:
         """The answer of the commit was lost and this is the second try."""
