@@ -40,8 +40,10 @@ async def steps_page(
         FROM steps s
         LEFT JOIN LATERAL (
             SELECT count(*) AS total,
-                -- A plan outlives its executions: what came later is its successor's.
-                count(*) FILTER (WHERE q.done_at <= coalesce(s.ended_at, 'infinity')) AS done
+                -- A plan outlives its executions: what came later is its successor's. A part that
+                -- waited for a sibling's commit began before it, so success counts by itself.
+                count(*) FILTER (WHERE s.status = 'SUCCEEDED'
+                    OR q.done_at <= coalesce(s.ended_at, 'infinity')) AS done
             FROM step_parts q WHERE q.plan_id = s.plan_id
         ) p ON true
         WHERE s.run_id = $1 AND s.seq > $2
