@@ -61,8 +61,12 @@ class Stack:
         self.api_port = free_port()
         self.api_process: subprocess.Popen[bytes] | None = None
         self.workers: list[subprocess.Popen[bytes]] = []
+        # A connection is not kept as long as the server keeps it, or both end it in one moment.
         self.http = httpx2.AsyncClient(
-            base_url=f"http://127.0.0.1:{self.api_port}", timeout=20, trust_env=False
+            base_url=f"http://127.0.0.1:{self.api_port}",
+            timeout=20,
+            trust_env=False,
+            limits=httpx2.Limits(keepalive_expiry=2),
         )
 
     async def start(self, *, workers: int = 1, api: bool = True) -> Stack:
