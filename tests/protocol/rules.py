@@ -43,6 +43,9 @@ RULES: dict[str, Rule] = {
     "move_voids_plan": Rule(
         "2", "another working text voids plan and pending review", "short interrupt resume edit"
     ),
+    "edit_beside_running": Rule(
+        "2", "while a run is at work a person's text is kept beside it", "single edit"
+    ),
     "signal_with_start": Rule(
         "2", "a move into RUNNING starts a workflow where none is open", "single interrupt resume"
     ),
@@ -178,5 +181,13 @@ RULES: dict[str, Rule] = {
     "call_fenced": Rule("7", "no call without the own step RUNNING", "wide freeze"),
     "call_needs_running": Rule(
         "7", "no call once the run left RUNNING or the epoch", "single interrupt"
+    ),
+}
+
+ASSUMPTIONS: dict[str, Rule] = {
+    "request_with_row": Rule(
+        "9",
+        "between a call's row and its request nothing happens; no rule could hold it",
+        "wide freeze",
     ),
 }
