@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from tests.conftest import StartStack
-from tests.fake_llm import FakeLLM, Items, Reply, good_reviewer
+from tests.fake_llm import FakeLLM, good_reviewer
 from tests.faults.kit import planted
 from tests.faults.rounds import REVIEWERS, three_reviewers
+from tests.faults.thirty_kills import KILLED_OFTEN, thirty_kills
 from tests.stack import Stack, consistent, minutes
 
 
@@ -36,3 +35,13 @@ async def test_what_reviewers_find_in_the_same_moment_is_all_in_the_result(
         assert steps[0]["parts"] == {"done": 3, "total": 3}
         await consistent(stack, run["id"])
     assert len(llm.of("redraft_review", "gaps")) == 6
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.rule("parts_alone", "claim_supersedes_dead", "plan_frozen", "take_over")
+async def test_a_run_whose_worker_dies_again_and_again_ends_by_itself_and_pays_nothing_twice(
+    start_stack: StartStack, llm: FakeLLM
+) -> None:
+    stack = await start_stack(KILLED_OFTEN, workers=0)
+    seen = await thirty_kills(stack, llm, seed=4, kills=6)
+    assert seen.in_flight > 0, "no kill met a call"

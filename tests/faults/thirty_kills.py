@@ -1,0 +1,111 @@
+"""Workers killed at random moments of a run of five rounds with three reviewers side by side.
+
+`await thirty_kills(stack, llm, seed=1, kills=30)` on a stack without workers and with
+`KILLED_OFTEN`; raises AssertionError where something was lost, paid again or left open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from tests.fake_llm import FakeLLM, good_reviewer
+from tests.faults.kit import ended, nothing_repaid, worker_seen
+from tests.faults.rounds import all_five_rounds, five_rounds, replanted, three_reviewers
+from tests.services import spawn
+from tests.stack import Stack, consistent
+
+KILLED_OFTEN = {"REDRAFT_HEARTBEAT_TIMEOUT": "4"}
+"""Before a claim nobody is known to have the work: only the missing heartbeat tells."""
+LONGEST_LIFE = 1.5
+"""Seconds from a worker's first sign of life, or from its first request, to its death, at most."""
+PATIENCE = 60.0
+_CHUNKS = 24
+"""Of a reply with two findings; so a reply lasts about that often its pace."""
+_STEPS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Killed:
+    """What the kills cost. `in_flight`: calls that were open at a kill, over all kills."""
+
+    kills: int
+    requests: int
+    completed: int
+    in_flight: int
+    seconds: float
+
+
+def warm(stack: Stack, fault: str = "", **more: str) -> subprocess.Popen[bytes]:
+    """A worker that has imported everything; it begins at `start`."""
+    log = stack.folder / f"worker{len(stack.workers)}.log"
+    environment = {**stack.environment(), **more, "REDRAFT_FAULT": fault}
+    argv = [sys.executable, "-m", "tests.faults.warm"]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # inherited: it may come early
+    stack.workers.append(spawn(argv, log=log, environment=environment))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+    return stack.workers[-1]
+
+
+def start(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGUSR1)
+
+
+async def open_calls(stack: Stack) -> int:
+    rows = await stack.sql("SELECT count(*) AS open FROM model_calls WHERE status = 'STARTED'")
+    return int(rows[0]["open"])
+
+
+async def nothing_lost(stack: Stack, llm: FakeLLM, run_id: str, in_flight: int) -> int:
+    """What must hold of a run of five rounds when it is over; how many calls were completed."""
+    await consistent(stack, run_id)
+    await nothing_repaid(stack, llm, run_id)
+    await all_five_rounds(stack, run_id)
+    calls = await stack.rows(run_id, "calls")
+    completed = sum(call["status"] == "SUCCEEDED" for call in calls)
+    assert completed == _STEPS * 2, "three reviews and one refine a round, each completed once"
+    assert len(llm.requests) <= completed + in_flight, (len(llm.requests), completed, in_flight)
+    assert {call["status"] for call in calls} <= {"SUCCEEDED", "LOST"}
+    assert sum(call["status"] == "LOST" for call in calls) <= in_flight
+    return completed
+
+
+async def thirty_kills(stack: Stack, llm: FakeLLM, *, seed: int, kills: int = 30) -> Killed:
+    """A worker dies, the next one begins, so many times; then the run goes on to its end."""
+    dice, began = random.Random(seed), time.monotonic()
+    await three_reviewers(stack)
+    llm.script(good_reviewer(errors=replanted()))
+    # The run lasts longer than all the lives together, so that each kill finds it at work.
+    llm.pace(per_chunk=kills * LONGEST_LIFE / (_STEPS * _CHUNKS))
+    run_id = (await stack.create(five_rounds()))["id"]
+    following, in_flight = warm(stack), 0
+    for _ in range(kills):
+        now = following
+        start(now)
+        following = warm(stack)
+        asked = len(llm.requests)
+        await worker_seen(stack, now)
+        if dice.random() < 0.7:  # else perhaps while it takes over
+            await llm.wait_requests(asked + 1, seconds=PATIENCE)
+        await asyncio.sleep(dice.uniform(0, LONGEST_LIFE))
+        stack.kill(now)
+        in_flight += await open_calls(stack)
+        assert (await stack.run(run_id))["status"] == "RUNNING", "killed while it was at work"
+    llm.pace()
+    start(following)
+    await stack.until(run_id, "AWAITING_CONFIRMATION", seconds=PATIENCE)
+    completed = await nothing_lost(stack, llm, run_id, in_flight)
+    following.send_signal(signal.SIGTERM)
+    await ended(following)
+    return Killed(
+        kills=kills,
+        requests=len(llm.requests),
+        completed=completed,
+        in_flight=in_flight,
+        seconds=time.monotonic() - began,
+    )
