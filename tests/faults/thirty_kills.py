@@ -1,4 +1,5 @@
-"""Workers killed at random moments of a run of five rounds with three reviewers side by side.
+"""Workers killed at random moments of a run of five rounds with three reviewers side by side: while
+they take over, a while after, at the n-th request or the k-th token that the model server sees.
 
 `await thirty_kills(stack, llm, seed=1, kills=30)` on a stack without workers and with
 `KILLED_OFTEN`; raises AssertionError where something was lost, paid again or left open.
@@ -7,6 +8,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import signal
 import subprocess
@@ -14,7 +16,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from tests.fake_llm import FakeLLM, good_reviewer
+from tests.fake_llm import FakeLLM, Reply, Request, good_reviewer
 from tests.faults.kit import ended, nothing_repaid, worker_seen
 from tests.faults.rounds import all_five_rounds, five_rounds, replanted, three_reviewers
 from tests.services import spawn
@@ -67,12 +69,59 @@ async def nothing_lost(stack: Stack, llm: FakeLLM, run_id: str, in_flight: int) 
     await nothing_repaid(stack, llm, run_id)
     await all_five_rounds(stack, run_id)
     calls = await stack.rows(run_id, "calls")
-    completed = sum(call["status"] == "SUCCEEDED" for call in calls)
+    completed: int = sum(call["status"] == "SUCCEEDED" for call in calls)
     assert completed == _STEPS * 2, "three reviews and one refine a round, each completed once"
     assert len(llm.requests) <= completed + in_flight, (len(llm.requests), completed, in_flight)
     assert {call["status"] for call in calls} <= {"SUCCEEDED", "LOST"}
     assert sum(call["status"] == "LOST" for call in calls) <= in_flight
     return completed
+
+
+async def _while_it_takes_over(
+    stack: Stack, llm: FakeLLM, process: subprocess.Popen[bytes], dice: random.Random
+) -> None:
+    await worker_seen(stack, process)
+    await asyncio.sleep(dice.uniform(0, LONGEST_LIFE))
+
+
+async def _at_work(
+    stack: Stack, llm: FakeLLM, process: subprocess.Popen[bytes], dice: random.Random
+) -> None:
+    await llm.wait_requests(len(llm.requests) + 1, seconds=PATIENCE)
+    await asyncio.sleep(dice.uniform(0, LONGEST_LIFE))
+
+
+async def _at_a_request(
+    stack: Stack, llm: FakeLLM, process: subprocess.Popen[bytes], dice: random.Random
+) -> None:
+    """In the moment in which the model server has read it, before any byte goes back."""
+    left, seen = dice.randint(1, 4), asyncio.Event()
+
+    def count(event: str, _request: Request) -> None:
+        nonlocal left
+        left -= event == "request"
+        if not left and not seen.is_set():
+            os.kill(process.pid, signal.SIGKILL)
+            seen.set()
+
+    llm.on_event = count
+    await seen.wait()
+    llm.on_event = lambda _event, _request: None
+
+
+async def _at_a_token(
+    stack: Stack, llm: FakeLLM, process: subprocess.Popen[bytes], dice: random.Random
+) -> None:
+    first, tokens = len(llm.requests), dice.randint(1, 3 * _CHUNKS)
+
+    def enough() -> bool:
+        sent = sum(len(request.sent) for request in llm.requests[first:])
+        return sent >= tokens * Reply().chunk_chars
+
+    await llm.wait_until(enough, seconds=PATIENCE)
+
+
+MOMENTS = (_while_it_takes_over, _at_work, _at_a_request, _at_a_token)
 
 
 async def thirty_kills(stack: Stack, llm: FakeLLM, *, seed: int, kills: int = 30) -> Killed:
@@ -81,19 +130,18 @@ async def thirty_kills(stack: Stack, llm: FakeLLM, *, seed: int, kills: int = 30
     await three_reviewers(stack)
     llm.script(good_reviewer(errors=replanted()))
     # The run lasts longer than all the lives together, so that each kill finds it at work.
-    llm.pace(per_chunk=kills * LONGEST_LIFE / (_STEPS * _CHUNKS))
+    llm.pace(per_chunk=kills * 2 * LONGEST_LIFE / (_STEPS * _CHUNKS))
     run_id = (await stack.create(five_rounds()))["id"]
     following, in_flight = warm(stack), 0
-    for _ in range(kills):
+    first = dice.randrange(len(MOMENTS))
+    for at in range(kills):
         now = following
         start(now)
         following = warm(stack)
-        asked = len(llm.requests)
-        await worker_seen(stack, now)
-        if dice.random() < 0.7:  # else perhaps while it takes over
-            await llm.wait_requests(asked + 1, seconds=PATIENCE)
-        await asyncio.sleep(dice.uniform(0, LONGEST_LIFE))
-        stack.kill(now)
+        how = MOMENTS[(first + at) % len(MOMENTS)]
+        await asyncio.wait_for(how(stack, llm, now, dice), PATIENCE)
+        os.kill(now.pid, signal.SIGKILL)
+        await ended(now)
         in_flight += await open_calls(stack)
         assert (await stack.run(run_id))["status"] == "RUNNING", "killed while it was at work"
     llm.pace()
