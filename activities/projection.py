@@ -148,7 +148,8 @@ class CallClosing:
 
 
 async def close_call(connection: Connection, closing: CallClosing) -> bool:
-    """Closes a STARTED call; corrects one that was given up as LOST if usage was reported.
+    """Closes a STARTED call; corrects one that was given up as LOST if usage was reported: it stays
+    LOST, for the same cause and with the items kept of it.
 
     False when there was nothing to close (deleted, or closed already).
     """
@@ -179,10 +180,12 @@ async def _write_end(
         """
         UPDATE model_calls c SET
             status = CASE WHEN before.status = 'LOST' THEN 'LOST' ELSE $2 END,
-            end_cause = $3, finish_reason = $4, tokens_input = $5,
+            end_cause = CASE WHEN before.status = 'LOST' THEN c.end_cause ELSE $3 END,
+            finish_reason = $4, tokens_input = $5,
             tokens_output = $6, tokens_cached = $7, tokens_reasoning = $8, usage_source = $9,
             cost = $10, currency = $11, http_status = $12, provider_request_id = $13,
-            first_token_ms = $14, error = $15, items_kept = $16, items_dropped = $17,
+            first_token_ms = $14, error = $15, items_dropped = $17,
+            items_kept = CASE WHEN before.status = 'LOST' THEN c.items_kept ELSE $16 END,
             partial_text = NULL, partial_length = $18, ended_at = now()
         FROM (SELECT id, status, coalesce(tokens_input, 0) AS input,
                      coalesce(tokens_output, 0) AS output, coalesce(tokens_cached, 0) AS cached,
@@ -190,7 +193,8 @@ async def _write_end(
               FROM model_calls WHERE id = $1 FOR UPDATE) before
         WHERE c.id = before.id
           AND (before.status = 'STARTED' OR before.status = 'LOST' AND $9 = 'reported')
-        RETURNING before.status, c.part, c.number, c.step_id, c.round, c.step_name,
+        RETURNING before.status, c.status AS after, c.end_cause, c.items_kept, c.part, c.number,
+                  c.step_id, c.round, c.step_name,
                   before.input, before.output, before.cached, before.reasoning
         """,
         closing.call_id,
@@ -214,7 +218,7 @@ async def _write_end(
     )
 
 
-async def _tell_end(connection: Connection, closing: CallClosing, before: Row) -> None:
+async def _tell_end(connection: Connection, closing: CallClosing, written: Row) -> None:
     usage = closing.usage
     await append_event(
         connection,
@@ -223,14 +227,14 @@ async def _tell_end(connection: Connection, closing: CallClosing, before: Row) -
         actor=Actor.WORKER,
         data={
             "call_id": closing.call_id,
-            "step_id": before["step_id"],
-            "step": before["step_name"],
-            "round": before["round"],
-            "part": before["part"],
-            "number": before["number"],
-            "status": str(closing.status),
-            "end_cause": closing.end_cause,
-            "items_kept": closing.items_kept,
+            "step_id": written["step_id"],
+            "step": written["step_name"],
+            "round": written["round"],
+            "part": written["part"],
+            "number": written["number"],
+            "status": written["after"],
+            "end_cause": written["end_cause"],
+            "items_kept": written["items_kept"],
             "items_dropped": closing.items_dropped,
             "tokens": {"input": usage.input, "output": usage.output} if usage else None,
             **closing.facts,
