@@ -1,51 +1,258 @@
-"""Protections of sections 4 to 7 but the sweep: claim, parts, commit, stop, death, money."""
+"""Protections of sections 4 to 8 but the sweep. Here: claim, parts, commit, the call's row."""
 
 from __future__ import annotations
 
+from tests.protocol.removals import death
 from tests.protocol.removals.removal import Removal
 
-REMOVALS: tuple[Removal, ...] = ()
+CLAIM, CALLS, FENCE = "activities/claim.py", "activities/calls.py", "activities/fence.py"
+PROJECTION = "activities/projection.py"
+
+# Rules of the code that the model, coarser than it, has no name for.
+EXTRA: dict[str, str] = {
+    "call_row_before_request": "the row of a call is committed before its request is sent",
+    "items_lock_run": "items lock the run, so none lands after the next claim read the ledger",
+    "retry_at_kept": "interrupt and resume do not skip what the provider asked to wait",
+    "caps_by_cause": "only calls that ended early for the model's reasons count against the five",
+    "deletion_is_a_stop": "a run that is gone stops its attempt and is no failure",
+    "late_usage_corrects_lost_row": "usage that comes after LOST corrects row and totals",
+    "notify_is_only_a_hint": "a notification makes an attempt look, the row makes it stop",
+    "worker_sees_closed_step": "an attempt whose step somebody closed ends within seconds",
+    "owner_kept_by_step": "an attempt leaves the owner while a step of the run is RUNNING",
+    "proof_by_goodbye": "proof: it said goodbye",
+    "proof_by_pid": "proof: same machine and namespace, and the pid is gone",
+    "proof_by_zombie": "proof: same machine and namespace, and nobody reaped it yet",
+    "proof_by_reuse": "proof: same machine and namespace, and the pid is another process's",
+    "proof_by_boot": "proof: same machine and namespace, and another boot",
+    "pid_of_this_namespace": "a pid of another machine or namespace proves nothing",
+    "key_with_effect": "an idempotency key and its effect are one transaction",
+    "people_lock_first": "a person's move locks document and run before it looks at the status",
+}
+
+_STALE = "    if run.status != RunStatus.RUNNING or run.epoch != watch.epoch:\n"
+_NOT_NEXT = "    if step is None or step[0] != round_ or step[1] not in names:\n"
+_LIVING = "    elif await living(connection, tools.witness, step_id, worker):\n"
+CLAIMS = (
+    Removal(
+        "plan_frozen",
+        CLAIM,
+        '''        plan = await connection.fetchrow(
+            """
+            SELECT id, input_revision FROM step_plans''',
+        '''        await connection.execute(
+            """
+            UPDATE step_plans SET voided_at = now() WHERE run_id = $1 AND voided_at IS NULL
+            """,
+            run.id,
+        )
+        plan = await connection.fetchrow(
+            """
+            SELECT id, input_revision FROM step_plans''',
+        "each claim makes the cut anew",
+    ),
+    Removal("claim_needs_running", CLAIM, _STALE, "    if run.epoch != watch.epoch:\n"),
+    Removal("claim_needs_epoch", CLAIM, _STALE, "    if run.status != RunStatus.RUNNING:\n"),
+    Removal(
+        "claim_needs_round", CLAIM, _NOT_NEXT, "    if step is None or step[1] not in names:\n"
+    ),
+    Removal(
+        "claim_returns_result", CLAIM, _NOT_NEXT, "    if step is None or step[0] != round_:\n"
+    ),
+    Removal(
+        "claim_closes_complete",
+        "activities/execute.py",
+        "    elif not ends:\n        await _close_complete(step)\n",
+        "",
+    ),
+    Removal(
+        "living_wins",
+        CLAIM,
+        _LIVING
+        + "        return _Held(step_id=step_id, worker=worker, "
+        + 'older_epoch=there["epoch"] != run.epoch)\n',
+        "",
+    ),
+    Removal(
+        "old_epoch_wait_ends",
+        CLAIM,
+        "if got.older_epoch and time.monotonic() - since > OLD_EPOCH_WAIT:",
+        "if got.older_epoch and time.monotonic() - since > 3600:",
+    ),
+    Removal("claim_supersedes_dead", CLAIM, _LIVING, "    else:\n"),
+    Removal(
+        "in_flight_list",
+        "activities/death.py",
+        "    if await step_dead_inside(connection, step_id):\n        return False\n",
+        "",
+    ),
+    Removal(
+        "claim_writes_seen",
+        CLAIM,
+        """        await write_presence(
+            connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
+        )
+""",
+        "",
+    ),
+    Removal(
+        "retry_at_kept",
+        CLAIM,
+        """    if run.retry_in is not None and run.retry_in > 0:
+        return NotClaimed(code="later", seconds=run.retry_in)
+""",
+        "",
+    ),
+    Removal(
+        "parts_alone",
+        "activities/execute.py",
+        "asyncio.create_task(run_part(step, part)) for part in step.claimed.parts if not part.done",
+        "asyncio.create_task(run_part(step, part)) for part in step.claimed.parts",
+    ),
+)
+
+COMMITS = (
+    Removal(
+        "commit_by_own_step",
+        FENCE,
+        "    if not running:\n        return Reason.SUPERSEDED\n",
+        "",
+    ),
+    Removal(
+        "commit_by_epoch",
+        FENCE,
+        "    if run.epoch != epoch or run.working_revision != input_revision:\n",
+        "    if run.working_revision != input_revision:\n",
+    ),
+    Removal(
+        "commit_by_revision",
+        FENCE,
+        "    if run.epoch != epoch or run.working_revision != input_revision:\n",
+        "    if run.epoch != epoch:\n",
+        "a person's text also voids the plan, so both go",
+    ),
+    Removal("commit_by_revision", FENCE, "    return in_force\n", "    return in_force or True\n"),
+    Removal(
+        "commit_by_status",
+        FENCE,
+        """    if status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
+        return Reason.INTERRUPTED
+""",
+        "",
+    ),
+    Removal(
+        "commit_repeats",
+        CALLS,
+        """            lambda c: self._store(c, result),
+            patience=float("inf"),""",
+        """            lambda c: self._store(c, result),
+            patience=0.0,""",
+    ),
+    Removal(
+        "count_after_lock",
+        CALLS,
+        """        run = await lock_run(connection, claimed.run.id)
+        if run is None:
+            self.step.watch.gone()
+            return Reason.INTERRUPTED
+""",
+        '''        counted = await connection.fetchval(
+            """
+            SELECT count(*) FROM step_parts
+            WHERE plan_id = $1 AND part <> $2 AND done_at IS NULL
+            """,
+            claimed.plan_id,
+            self.part.plan.part,
+        )
+        run = await lock_run(connection, claimed.run.id)
+        if run is None:
+            self.step.watch.gone()
+            return Reason.INTERRUPTED
+''',
+    ),
+    Removal(
+        "count_after_lock",
+        CALLS,
+        "        if open_parts == 0:\n",
+        "        if open_parts >= 0 and counted == 0:\n",
+    ),
+    Removal(
+        "items_lock_run",
+        "activities/items.py",
+        "        run = await lock_run(connection, self.place.run_id)\n",
+        "        run = await read_run(connection, self.place.run_id)\n",
+    ),
+    Removal(
+        "items_lock_run",
+        "activities/items.py",
+        "from activities.record import append_event, lock_run\n",
+        "from activities.record import append_event, read_run\n",
+    ),
+    Removal(
+        "deletion_is_a_stop",
+        CALLS,
+        """        if run is None:
+            self.step.watch.gone()
+            return Reason.INTERRUPTED
+        refused""",
+        """        assert run is not None
+        refused""",
+    ),
+)
+
+CALL_ROWS = (
+    Removal(
+        "call_fenced",
+        CALLS,
+        """            if await refusal(connection, run.status, claimed.step_id) is not None:
+                return False
+""",
+        "",
+    ),
+    Removal(
+        "call_needs_running",
+        CALLS,
+        """            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
+                return False
+""",
+        "",
+    ),
+    Removal(
+        "call_row_before_request",
+        "activities/parts.py",
+        """        if not await call.open():
+            return PartEnd(code=PartEndCode.STOPPED)
+        end = await call.stream()
+""",
+        """        opening = asyncio.create_task(call.open())
+        end = await call.stream()
+        if not await opening:
+            return PartEnd(code=PartEndCode.STOPPED)
+""",
+    ),
+    Removal(
+        "caps_by_cause",
+        CALLS,
+        "        if end is None or end.failure is not None:\n            return part.calls",
+        "        if end is not None and end.failure is not None:\n            return part.calls",
+    ),
+    Removal(
+        "caps_by_cause",
+        CALLS,
+        "part.early_ends + (end.cause is not None), barren",
+        "part.early_ends + (end is None or end.cause is not None), barren",
+    ),
+    Removal(
+        "late_usage_corrects_lost_row",
+        PROJECTION,
+        "AND (before.status = 'STARTED' OR before.status = 'LOST' AND $9 = 'reported')",
+        "AND before.status = 'STARTED'",
+    ),
+)
+
+REMOVALS: tuple[Removal, ...] = (*CLAIMS, *COMMITS, *CALL_ROWS, *death.REMOVALS)
 
 # Rules that no line of the code holds alone, with the reason.
 MODEL_ONLY: dict[str, str] = {}
 
 # Rules that still wait for their removal and their test.
-PENDING = frozenset(
-    {
-        "plan_frozen",
-        "claim_needs_running",
-        "claim_needs_epoch",
-        "claim_needs_round",
-        "claim_returns_result",
-        "claim_closes_complete",
-        "living_wins",
-        "old_epoch_wait_ends",
-        "claim_supersedes_dead",
-        "in_flight_list",
-        "commit_by_own_step",
-        "commit_by_epoch",
-        "commit_by_revision",
-        "commit_by_status",
-        "commit_repeats",
-        "parts_alone",
-        "count_after_lock",
-        "worker_polls_row",
-        "cancel_means_look",
-        "lock_free",
-        "seen_over_2s",
-        "this_postmaster",
-        "row_missing",
-        "seen_over_15s",
-        "both_over_15s",
-        "reaper_closes",
-        "take_over",
-        "take_over_checks",
-        "call_fenced",
-        "owner_clears_own",
-        "take_over_clears_owner",
-        "reaper_sees_dead_steps",
-        "lock_free_twice",
-        "claim_writes_seen",
-        "call_needs_running",
-    }
-)
+PENDING: frozenset[str] = frozenset()
