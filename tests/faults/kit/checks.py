@@ -1,4 +1,4 @@
-"""Faults done to processes and servers, and what must hold after any of them."""
+"""What tests of faults share: small faults by hand, and what must hold after any of them."""
 
 from __future__ import annotations
 
