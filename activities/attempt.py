@@ -182,21 +182,23 @@ async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> flo
         run = await lock_run(connection, watch.run_id)
         if run is None or run.status != RunStatus.RUNNING or run.epoch != watch.epoch:
             return seconds
-        open_step: str | None = await connection.fetchval(
+        step = await connection.fetchrow(
             """
-            SELECT id FROM steps WHERE run_id = $1 AND status = 'RUNNING' AND worker = $2
-              AND epoch = $3 AND NOT id = ANY ($4::uuid[])
+            SELECT id, worker = $2 AND epoch = $3 AND NOT id = ANY ($4::uuid[]) AS mine
+            FROM steps WHERE run_id = $1 AND status = 'RUNNING'
             """,
             run.id,
             tools.worker,
             watch.epoch,
             sorted(tools.in_flight.steps),
         )
-        if open_step is not None:
-            await lose_calls(connection, run.id, open_step, Reason.INTERNAL)
+        if step is not None and not step["mine"]:
+            return seconds  # somebody is at work: our fault is not the run's
+        if step is not None:
+            await lose_calls(connection, run.id, step["id"], Reason.INTERNAL)
             closing = StepClosing(
                 run_id=run.id,
-                step_id=open_step,
+                step_id=step["id"],
                 status=StepStatus.FAILED,
                 reason=Reason.INTERNAL,
                 params={"error": type(error).__name__},

@@ -38,7 +38,7 @@ def workflow(c: Scenario, s: State) -> Iterator[Edge]:
         yield from _start(s, w)
     if w.wedged:
         return
-    if w.phase == "wait" or (w.phase == "idle" and w.activity):
+    if (w.phase == "wait" and not w.news) or (w.phase == "idle" and w.activity):
         yield from _take_overs(c, s, w)
     yield from _turn(c, s, w)
     if w.cancel and c.has["abandon_after_10s"]:
