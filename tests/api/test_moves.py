@@ -149,6 +149,7 @@ async def test_fewer_rounds_than_are_done_are_refused(api: Api) -> None:
     assert (answer.status, answer.pointers()) == (422, ["/max_rounds"])
 
 
+@pytest.mark.rule("confirm_names_revision")
 async def test_confirm_names_the_offered_revision(api: Api) -> None:
     run = await api.waiting_run()
     path = f"/api/runs/{run['id']}/confirm"
@@ -215,6 +216,7 @@ async def test_a_fork_is_a_new_document_with_the_text_and_the_sources(api: Api) 
     assert [source["name"] for source in (await api.get(f"{path}/sources")).json["items"]] == ["t"]
 
 
+@pytest.mark.rule("edit_beside_running")
 @pytest.mark.parametrize("status", STOPPABLE)
 async def test_a_persons_text_goes_where_the_run_stands(api: Api, status: RunStatus) -> None:
     run = await api.run_in(status)

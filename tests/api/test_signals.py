@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 from temporalio.api.enums.v1 import EventType as History
 from temporalio.client import Client, WorkflowHandle
@@ -79,6 +80,7 @@ async def test_the_workflow_says_what_it_is_without_the_text(
     assert "bleu" not in history
 
 
+@pytest.mark.rule("signal_with_start")
 async def test_a_move_of_a_run_whose_workflow_is_gone_is_acknowledged(
     joined: Api, temporal: TemporalServer, namespace: str
 ) -> None:

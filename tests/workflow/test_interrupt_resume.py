@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Items, Reply, good_reviewer
 from tests.stack import Stack, consistent, minutes
@@ -92,6 +94,7 @@ async def test_resume_goes_straight_to_the_refine_that_was_stopped(
     await consistent(stack, run["id"])
 
 
+@pytest.mark.rule("move_voids_plan")
 async def test_resume_with_an_edited_text_voids_the_pending_review(
     stack: Stack, llm: FakeLLM
 ) -> None:
