@@ -117,7 +117,7 @@ async def test_a_signal_beside_the_end_of_the_parking_time_is_obeyed(
     temporal_client: Client,
 ) -> None:
     async with scripted(temporal_client) as first:
-        first.row = first.now("INTERRUPTED", next_="wait", parking=5.0)
+        first.row = first.now("INTERRUPTED", next_="wait", parking=3.0)
         await first.start()
         await first.heard("TASK_STARTED")
     script = replace(first, asked=[])
