@@ -28,7 +28,7 @@ STOPPABLE = (
 )
 
 
-def path_of(events: Sequence[dict[str, Any]]) -> list[str]:
+def path_of(events: Sequence[dict[str, Any]]) -> list[RunStatus]:
     """The statuses a run went through; each move begins where the last one led."""
     statuses = [RunStatus.RUNNING]
     for event in events:
@@ -82,9 +82,9 @@ async def test_of_twenty_interrupts_and_the_finishing_write_one_wins(api: Api) -
             return await offer(api, run_id)
 
         delays = [moments.uniform(0.0, 0.02) for _ in range(21)]
-        finished, *answers = await asyncio.gather(
-            finish(delays[0]), *(interrupt(delay) for delay in delays[1:])
-        )
+        finishing = asyncio.create_task(finish(delays[0]))
+        answers = await asyncio.gather(*(interrupt(delay) for delay in delays[1:]))
+        finished = await finishing
         won = await one_wins(api, run, answers)
         assert (won is None) == finished
         expected = RunStatus.AWAITING_CONFIRMATION if finished else RunStatus.INTERRUPTED
