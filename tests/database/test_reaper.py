@@ -1,0 +1,87 @@
+"""What the dead leave in a run that is not RUNNING is closed by the reaper itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+from temporalio.client import Client
+
+from activities.death import say_goodbye
+from activities.tools import Tools
+from tests.api.harness import NOWHERE
+from tests.attempts import Shop
+from tests.fake_llm import Items, Reply
+from tests.faults.kit import issues
+from worker.reaper import Reaper
+from workflows.vocabulary import EventType
+
+
+@contextlib.asynccontextmanager
+async def reaping(tools: Tools) -> AsyncIterator[None]:
+    """This worker's reaper, which is to close steps and never to reach Temporal."""
+    reaper = Reaper(tools, await Client.connect(NOWHERE, lazy=True))
+    reaper.last_sweep = time.monotonic()
+    running = asyncio.create_task(reaper.run())
+    yield
+    running.cancel()
+    await asyncio.wait({running})
+
+
+async def _interrupted(shop: Shop, tools: Tools) -> str:
+    """A run that was stopped while its attempt, which nobody tells, waits for its reply."""
+    shop.llm.queue(Reply(items=issues(1), stall_after=Items(1)))
+    run_id = await shop.run()
+    shop.attempt(tools, run_id)
+    await shop.kept(run_id, 1)
+    await shop.move(run_id, EventType.RUN_INTERRUPTED)
+    return run_id
+
+
+async def _closed(shop: Shop, run_id: str) -> None:
+    async def closed() -> bool:
+        return await shop.steps(run_id) == [("review", "FAILED", "worker_lost")]
+
+    await shop.until(closed, what="the step closed by the reaper")
+    assert await shop.calls(run_id) == [("LOST", "worker_lost")]
+    assert await shop.told("SELECT status, owner_worker FROM runs") == [("INTERRUPTED", None)]
+
+
+@pytest.mark.rule("reaper_closes")
+async def test_a_stopped_run_keeps_no_open_step_of_a_dead_worker(shop: Shop) -> None:
+    gone = shop.worker()
+    run_id = await _interrupted(shop, gone)
+    await say_goodbye(shop.pool, gone.worker)
+    async with reaping(shop.worker()):
+        await _closed(shop, run_id)
+
+
+@pytest.mark.rule("reaper_sees_dead_steps")
+@pytest.mark.parametrize("own", [False, True], ids=["another's", "its own"])
+async def test_a_stopped_run_keeps_no_step_that_its_living_worker_forgot(
+    shop: Shop, own: bool
+) -> None:
+    forgetful = await shop.shows(shop.worker())
+    run_id = await _interrupted(shop, forgetful)
+    forgetful.in_flight.steps.clear()
+    async with reaping(forgetful if own else shop.worker()):
+        await _closed(shop, run_id)
+
+
+async def test_a_stopped_run_keeps_the_step_of_a_living_worker_until_it_has_stored_it(
+    shop: Shop,
+) -> None:
+    living = await shop.shows(shop.worker())
+    run_id = await _interrupted(shop, living)
+    async with reaping(shop.worker()):
+        await asyncio.sleep(2.5)  # some looks
+        assert await shop.steps(run_id) == [("review", "RUNNING", None)]
+        shop.llm.release()
+
+        async def stored() -> bool:
+            return await shop.steps(run_id) == [("review", "SUCCEEDED", None)]
+
+        await shop.until(stored, what="the reply that was under way")
