@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
 from workflows.kinds.facts import lexicon
+from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.context import (
     Facts,
     clear_winner,
@@ -68,7 +69,18 @@ class Day:
 
 
 def read_days(text: str) -> Iterator[Day]:
-    """Dates, then weekdays, of a text in either language."""
+    """Dates, then weekdays, of each block of a text in either language."""
+    for at, block in blocks(text):
+        for day in _days_of_block(block):
+            yield replace(day, start=day.start + at, end=day.end + at)
+
+
+@lru_cache(maxsize=KEPT)
+def _days_of_block(text: str) -> tuple[Day, ...]:
+    return tuple(_days(text)) if _ANY.search(text) else ()
+
+
+def _days(text: str) -> Iterator[Day]:
     for found in _DATES.finditer(text):
         day = _day(found)
         if day is not None:
@@ -147,7 +159,7 @@ def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
         (at, day)
         for at, line in enumerate(facts_of(sources).lines)
         if _ANY.search(line.spoken)
-        for day in read_days(line.spoken)
+        for day in _days(line.spoken)
     )
 
 

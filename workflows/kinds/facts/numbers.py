@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
+from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.chinese import numeral
 from workflows.kinds.facts.context import (
     Facts,
@@ -61,10 +63,18 @@ def verify_numbers(material: Material, body: str) -> list[Finding]:
 
 def body_numbers(body: str) -> list[Mention]:
     """Numbers that state something: not list markers, dates, times of day, code, links."""
-    masked = marked(body, [*(found.span() for found in _MASKED.finditer(body)), *date_spans(body)])
     return [
-        mention for mention in read_numbers(body) if 1 not in masked[mention.start : mention.end]
+        mention.shifted(at) for at, block in blocks(body) for mention in _numbers_of_block(block)
     ]
+
+
+@lru_cache(maxsize=KEPT)
+def _numbers_of_block(block: str) -> tuple[Mention, ...]:
+    spans = [*(found.span() for found in _MASKED.finditer(block)), *date_spans(block)]
+    masked = marked(block, spans)
+    return tuple(
+        mention for mention in read_numbers(block) if 1 not in masked[mention.start : mention.end]
+    )
 
 
 def _known_values(material: Material, facts: Facts) -> frozenset[float]:

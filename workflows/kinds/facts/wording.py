@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
+from functools import lru_cache
+from typing import TypeAlias
 
 from workflows.kinds.facts import lexicon
+from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
@@ -23,17 +25,18 @@ _PLACEHOLDER = re.compile(
 )
 
 
+_Doubled: TypeAlias = tuple[int, int, str]
+"""Start and end in its block, and the word."""
+
+
 def verify_wording(material: Material, body: str) -> list[Finding]:
     """Minor findings, in the order of the body."""
     findings: list[Finding] = []
-    for found in [*_DOUBLED.finditer(body), *_DOUBLED_CHINESE.finditer(body)]:
-        if len(findings) == MOST_FINDINGS:
-            break
-        written = found.group()
-        word = found.group(1) if found.re is _DOUBLED else written[0]
-        if word.lower() in lexicon.FINE_DOUBLED or _is_name(found.group()):
-            continue
-        quote = unique_quote(body, found.start(), found.end())
+    places = [(at, block, _places(block)) for at, block in blocks(body)]
+    doubled = [(at, block, *place) for at, block, (some, _) in places for place in some]
+    for at, block, start, end, word in doubled[:MOST_FINDINGS]:
+        written = block[start:end]
+        quote = unique_quote(body, at + start, at + end)
         findings.append(
             Finding(
                 category="wording",
@@ -43,16 +46,28 @@ def verify_wording(material: Material, body: str) -> list[Finding]:
                 suggestion=quote.replace(written, word, 1),
             )
         )
-    for found in islice(_PLACEHOLDER.finditer(body), MOST_FINDINGS):
+    left = [(at, block, *place) for at, block, (_, some) in places for place in some]
+    for at, block, start, end in left[:MOST_FINDINGS]:
         findings.append(
             Finding(
                 category="wording",
                 severity=Severity.MINOR,
-                quote=unique_quote(body, found.start(), found.end()),
-                problem=f"“{found.group()}” is a placeholder.",
+                quote=unique_quote(body, at + start, at + end),
+                problem=f"“{block[start:end]}” is a placeholder.",
             )
         )
     return findings
+
+
+@lru_cache(maxsize=KEPT)
+def _places(block: str) -> tuple[tuple[_Doubled, ...], tuple[tuple[int, int], ...]]:
+    """Doubled words and placeholders."""
+    doubled = []
+    for found in [*_DOUBLED.finditer(block), *_DOUBLED_CHINESE.finditer(block)]:
+        word = found.group(1) if found.re is _DOUBLED else found.group()[0]
+        if word.lower() not in lexicon.FINE_DOUBLED and not _is_name(found.group()):
+            doubled.append((*found.span(), word))
+    return tuple(doubled), tuple(found.span() for found in _PLACEHOLDER.finditer(block))
 
 
 def _is_name(text: str) -> bool:
