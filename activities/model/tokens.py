@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 import sys
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +24,11 @@ MESSAGE_TOKENS = 4
 """What the chat format adds to each message: role, begin and end marks."""
 REPLY_TOKENS = 3
 _BACKEND = "bpe_openai._bindings"
-_CACHED_FROM = 4_000
-_CACHED_TEXTS = 256
-_counts: OrderedDict[tuple[int, int], int] = OrderedDict()
+_PIECE = re.compile(r"(?<=\n)(?=[^\s/])")
+"""Where no token goes on: between a line's end and a line that begins with a letter or a mark."""
+_PIECES_FROM = 2_000
+_KNOWN_PIECES = 100_000
+_counts: dict[tuple[int, int], int] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +43,19 @@ class Usage:
 
 def count(text: str) -> int:
     """Tokens of a text. Never fails: what no encoder can hold counts as U+FFFD."""
-    if len(text) < _CACHED_FROM:
+    if len(text) < _PIECES_FROM:
         return _count(text)
-    # A prompt is counted for its reservation and again when its call is cut. Only numbers are
-    # kept, never texts.
-    key = (hash(text), len(text))
+    return sum(map(_count_piece, _PIECE.split(text)))
+
+
+def _count_piece(piece: str) -> int:
+    """Prompts of one run share nearly all their lines. Only numbers are kept, never texts."""
+    key = (hash(piece), len(piece))
     known = _counts.get(key)
     if known is None:
-        known = _counts[key] = _count(text)
-        if len(_counts) > _CACHED_TEXTS:
-            _counts.popitem(last=False)
+        if len(_counts) >= _KNOWN_PIECES:
+            _counts.clear()
+        known = _counts[key] = _count(piece)
     return known
 
 
