@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass
 
 from activities.failures import Failure, Verdict
-from activities.fence import refusal
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
 from activities.model import tokens
@@ -91,7 +90,7 @@ class PartCall:
                 return False
             if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
                 return False
-            if await refusal(connection, run.status, claimed.step_id) is not None:
+            if (await claimed.fence(connection, run)).refusal is not None:
                 return False
             await open_call(connection, opening)
             return True
@@ -232,7 +231,8 @@ class PartCall:
         if run is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        refused = await refusal(connection, run.status, claimed.step_id)
+        fence = await claimed.fence(connection, run)
+        refused = fence.refusal
         if refused is None and result.pending:
             await keep_items(connection, self.writer.place, result.pending)
         closed = await close_call(connection, result.closing)
@@ -240,7 +240,7 @@ class PartCall:
             return None
         if refused is not None:
             return refused
-        finished = result.done and await claimed.may_commit(connection, run)
+        finished = result.done and claimed.may_commit(fence)
         open_parts = await self._write_part(connection, result, finished=finished)
         if not result.done:
             return None

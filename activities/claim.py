@@ -13,17 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.death import living
-from activities.fence import may_commit
-from activities.hooks import Hook, committed
+from activities.fence import Fence, read_fence
+from activities.hooks import Hook, committed, effect
 from activities.items import PartState, new_parts, read_parts
 from activities.material import StepMaterial, read_step
 from activities.model.profile import Profile, newest
 from activities.presence import write_presence
 from activities.projection import StepClosing, close_step, lose_calls
-from activities.record import RunRow, append_event, lock_run, read_run
+from activities.record import Event, RunRow, append_event, lock_run, read_run
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import Connection, Row, new_id
+from deploy.database import Connection, Row, new_id, reading
 from workflows.kinds.kind import Kind, PartPlan, Work
 from workflows.policy import next_step
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
@@ -51,15 +51,13 @@ class Claimed:
     kind: Kind
     profile: Profile
 
-    async def may_commit(self, connection: Connection, run: RunRow) -> bool:
-        """Whether a result may still be stored; the own step row was asked before."""
-        return await may_commit(
-            connection,
-            run,
-            epoch=self.run.epoch,
-            input_revision=self.input_revision,
-            plan_id=self.plan_id,
-        )
+    async def fence(self, connection: Connection, run: RunRow) -> Fence:
+        """What may still be written for this step, now that the run is locked."""
+        return await read_fence(connection, run, step_id=self.step_id, plan_id=self.plan_id)
+
+    def may_commit(self, fence: Fence) -> bool:
+        """Whether a result may still be stored; whether anything may be was asked before."""
+        return fence.lets_commit(epoch=self.run.epoch, input_revision=self.input_revision)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +157,9 @@ async def _prepare(
         step = _step_of(run)
         assert step is not None, "a refusal covers it"
         name = step[1]
+        profile = await newest(connection, run.profile)
+        if profile is None:
+            raise LookupError(f"profile {run.profile!r} has no version")
         plan = await connection.fetchrow(
             """
             SELECT id, input_revision FROM step_plans
@@ -168,9 +169,6 @@ async def _prepare(
             round_,
             name,
         )
-        profile = await newest(connection, run.profile)
-        if profile is None:
-            raise LookupError(f"profile {run.profile!r} has no version")
         revision = plan["input_revision"] if plan is not None else run.working_revision
         material = await read_step(
             connection, run, step, input_revision=revision, prompts=dict(profile.prompts)
@@ -189,7 +187,8 @@ async def _prepare(
             parts=(),
         )
 
-    prepared = await committed(Hook.PREPARE, tools.pool, read, patience=float("inf"))
+    async with effect(Hook.PREPARE):
+        prepared = await reading(tools.pool, read, patience=float("inf"))
     if isinstance(prepared, NotClaimed) or prepared.plan_id is not None:
         return prepared
     parts = await asyncio.to_thread(prepared.kind.parts, prepared.material.work)
@@ -293,9 +292,11 @@ async def abandon_step(
         await append_event(
             connection,
             run_id,
-            EventType.WORKER_LOST,
-            actor=Actor.SYSTEM,
-            data={"worker": worker, "step_id": step_id},
+            Event(
+                type=EventType.WORKER_LOST,
+                actor=Actor.SYSTEM,
+                data={"worker": worker, "step_id": step_id},
+            ),
         )
 
 
@@ -332,9 +333,14 @@ async def _insert_step(  # noqa: PLR0917 - the columns of one row
     step_id: str,
     worker: str,
 ) -> int:
-    """The own row; its seq is the next of the run, its attempt counts executions."""
+    """The own row and the ownership; its seq is the run's next, its attempt counts executions."""
     row = await connection.fetchrow(
         """
+        WITH owned AS (
+            UPDATE runs SET owner_worker = $8, stage = $5, started_at = coalesce(started_at, now()),
+                retry_at = NULL, last_progress_at = now(), woken = 0
+            WHERE id = $2
+        )
         INSERT INTO steps (id, run_id, plan_id, epoch, seq, name, round, attempt, status,
                            input_revision, worker, queued_at)
         SELECT $1, $2, $3, $4, coalesce(max(s.seq), 0) + 1, $5, $6,
@@ -353,29 +359,21 @@ async def _insert_step(  # noqa: PLR0917 - the columns of one row
         worker,
     )
     assert row is not None, "an insert returns its row"
-    await connection.execute(
-        """
-        UPDATE runs SET owner_worker = $2, stage = $3, started_at = coalesce(started_at, now()),
-            retry_at = NULL, last_progress_at = now(), woken = 0
-        WHERE id = $1
-        """,
-        run.id,
-        worker,
-        prepared.name,
-    )
     await append_event(
         connection,
         run.id,
-        EventType.STEP_STARTED,
-        actor=Actor.WORKER,
-        data={
-            "step_id": step_id,
-            "seq": row["seq"],
-            "name": prepared.name,
-            "round": prepared.round,
-            "attempt": row["attempt"],
-            "input_revision": prepared.material.input_revision,
-        },
+        Event(
+            type=EventType.STEP_STARTED,
+            actor=Actor.WORKER,
+            data={
+                "step_id": step_id,
+                "seq": row["seq"],
+                "name": prepared.name,
+                "round": prepared.round,
+                "attempt": row["attempt"],
+                "input_revision": prepared.material.input_revision,
+            },
+        ),
     )
     attempt: int = row["attempt"]
     return attempt

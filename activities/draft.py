@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from activities.claim import Claimed
 from activities.projection import StepClosing, close_step
-from activities.record import NewRevision, RunRow, append_event, insert_revision
+from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
 from deploy.database import Connection, clean
 from workflows.kinds.kind import Item
 from workflows.vocabulary import Actor, EventType, StepStatus
@@ -40,9 +40,16 @@ class DraftCloser:
         await append_event(
             connection,
             run.id,
-            EventType.REVISION_CREATED,
-            actor=Actor.WORKER,
-            data={"revision": number, "base": None, "step_id": self.claimed.step_id, "round": 0},
+            Event(
+                type=EventType.REVISION_CREATED,
+                actor=Actor.WORKER,
+                data={
+                    "revision": number,
+                    "base": None,
+                    "step_id": self.claimed.step_id,
+                    "round": 0,
+                },
+            ),
         )
         await close_step(
             connection,

@@ -10,11 +10,11 @@ import random
 from collections.abc import Sequence
 
 from activities.failures import Failure
-from activities.fence import open_parts, refusal
+from activities.fence import open_parts
 from activities.hooks import Hook, committed
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
-from activities.record import Move, RunRow, append_event, lock_document_of, lock_run, move
+from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
 from workflows.vocabulary import (
@@ -113,11 +113,12 @@ async def _close_complete(step: Step) -> None:
         if step.closer.writes_revision:
             await lock_document_of(connection, claimed.run.id)
         run = await lock_run(connection, claimed.run.id)
-        if run is None or await refusal(connection, run.status, claimed.step_id) is not None:
+        if run is None:
             return
-        if await claimed.may_commit(connection, run) and not await open_parts(
-            connection, claimed.plan_id
-        ):
+        fence = await claimed.fence(connection, run)
+        if fence.refusal is not None or not claimed.may_commit(fence):
+            return
+        if not await open_parts(connection, claimed.plan_id):
             await step.closer.close(connection, run)
 
     await committed(Hook.COMPLETE, step.tools.pool, work, patience=FOREVER)
@@ -165,9 +166,11 @@ async def _fail(step: Step, end: PartEnd, connection: Connection) -> None:
         await append_event(
             connection,
             run.id,
-            EventType.GUARDRAIL_STOP,
-            actor=Actor.WORKER,
-            data={"code": str(reason), **end.params},
+            Event(
+                type=EventType.GUARDRAIL_STOP,
+                actor=Actor.WORKER,
+                data={"code": str(reason), **end.params},
+            ),
         )
     if reason == Reason.INVALID_REPLY:  # a resume, with another profile, begins to count again
         await reset_counters(connection, run.id)

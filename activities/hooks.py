@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from activities.record import journaled
 from deploy.database import Connection, Pool, transaction
 
 Result = TypeVar("Result")
@@ -90,12 +91,10 @@ async def committed(
     work: Callable[[Connection], Awaitable[Result]],
     **options: Any,
 ) -> Result:
-    """`transaction`, with a point before its commit and one after it."""
-    if _fault is None:
-        return await transaction(pool, work, **options)
+    """`transaction`, its events written together, with a point before its commit and one after."""
 
     async def noticed(connection: Connection) -> Result:
-        result = await work(connection)
+        result = await journaled(connection, work)
         at(f"{hook}.written")
         return result
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from activities.fence import refusal
+from activities.fence import read_fence
 from activities.hooks import Hook, committed
-from activities.record import append_event, lock_run
+from activities.record import Event, append_event, lock_run
 from activities.watch import Watch
 from deploy.database import Connection, Pool, new_id
 from workflows.kinds.kind import Item, Kind, PartPlan, Refused, Work
@@ -73,14 +73,16 @@ async def keep_items(connection: Connection, place: Place, items: Sequence[Item]
         await append_event(
             connection,
             place.run_id,
-            EventType.ITEM_KEPT,
-            actor=Actor.WORKER,
-            data={
-                "step_id": place.step_id,
-                "part": place.part,
-                "call_id": place.call_id,
-                "keys": keys,
-            },
+            Event(
+                type=EventType.ITEM_KEPT,
+                actor=Actor.WORKER,
+                data={
+                    "step_id": place.step_id,
+                    "part": place.part,
+                    "call_id": place.call_id,
+                    "keys": keys,
+                },
+            ),
         )
     return keys
 
@@ -142,7 +144,9 @@ class ItemWriter:
         if run is None:
             self.watch.gone()
             return False
-        refused = await refusal(connection, run.status, self.place.step_id)
+        place = self.place
+        fence = await read_fence(connection, run, step_id=place.step_id, plan_id=place.plan_id)
+        refused = fence.refusal
         if refused is not None:
             self.watch.stop(refused)
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 from activities.record import RunRow
@@ -19,6 +20,8 @@ class _Document:
     attributes: dict[str, object]
     body: str
     locks: tuple[str, ...]
+    source_ids: tuple[str, ...]
+    """Of those in force, in their order."""
 
 
 async def _read_document(
@@ -30,7 +33,10 @@ async def _read_document(
         SELECT d.title, d.language, d.attributes, coalesce(r.body, '') AS body,
                ARRAY (SELECT l.quote FROM locks l
                       WHERE l.document_id = d.id AND l.removed_at IS NULL
-                      ORDER BY l.created_at) AS locks
+                      ORDER BY l.created_at) AS locks,
+               ARRAY (SELECT s.id FROM sources s
+                      WHERE s.document_id = d.id AND s.replaced_by IS NULL
+                      ORDER BY s.position, s.created_at, s.id) AS source_ids
         FROM documents d LEFT JOIN revisions r ON r.document_id = d.id AND r.number = $2
         WHERE d.id = $1
         """,
@@ -39,19 +45,34 @@ async def _read_document(
     )
     if row is None:
         return None
-    return _Document(**{**dict(row.items()), "locks": tuple(row["locks"])})
+    lists = {"locks": tuple(row["locks"]), "source_ids": tuple(row["source_ids"])}
+    return _Document(**{**dict(row.items()), **lists})
 
 
-async def _read_sources(connection: Connection, document_id: str) -> tuple[SourceText, ...]:
-    """Sources in force only, in their order."""
-    rows = await connection.fetch(
-        """
-        SELECT id, name, media_type, text FROM sources
-        WHERE document_id = $1 AND replaced_by IS NULL ORDER BY position, created_at, id
-        """,
-        document_id,
-    )
-    return tuple(SourceText(**dict(row.items())) for row in rows)
+_KEPT_CHARACTERS = 8_000_000
+_sources: OrderedDict[str, SourceText] = OrderedDict()
+"""Source versions are immutable, long, and wanted by every step of a run."""
+
+
+async def _read_sources(
+    connection: Connection, ids: tuple[str, ...]
+) -> tuple[SourceText, ...] | None:
+    """In the order given; None when one is gone."""
+    found = {id_: _sources[id_] for id_ in ids if id_ in _sources}
+    missing = [id_ for id_ in ids if id_ not in found]
+    if missing:
+        rows = await connection.fetch(
+            "SELECT id, name, media_type, text FROM sources WHERE id = ANY ($1::uuid[])", missing
+        )
+        found |= {row["id"]: SourceText(**dict(row.items())) for row in rows}
+    if len(found) < len(ids):
+        return None
+    for source in found.values():
+        _sources[source.id] = source
+        _sources.move_to_end(source.id)
+    while sum(len(source.text) for source in _sources.values()) > _KEPT_CHARACTERS:
+        _sources.popitem(last=False)
+    return tuple(found[id_] for id_ in ids)
 
 
 async def read_open_issues(connection: Connection, run_id: str) -> tuple[OpenIssue, ...]:
@@ -99,7 +120,8 @@ async def read_step(
     """Everything `Kind` needs for this step; None when the document is gone."""
     round_, name = step
     document = await _read_document(connection, run.document_id, input_revision)
-    if document is None:
+    sources = await _read_sources(connection, document.source_ids) if document else None
+    if document is None or sources is None:
         return None
     issues = await read_open_issues(connection, run.id) if name == StepName.REFINE else ()
     work = Work(
@@ -109,7 +131,7 @@ async def read_step(
             title=document.title,
             language=document.language,
             attributes=document.attributes,
-            sources=await _read_sources(connection, run.document_id),
+            sources=sources,
         ),
         body=document.body,
         issues=issues,

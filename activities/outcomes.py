@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from activities.record import append_event
+from activities.record import Event, append_event
 from deploy.database import Connection
 from workflows.scoring import Standing
 from workflows.vocabulary import Actor, EventType, Reason
@@ -57,7 +57,9 @@ async def finish_round(
     await append_event(
         connection,
         run_id,
-        EventType.ROUND_FINISHED,
-        actor=Actor.WORKER,
-        data={"round": round_, "score": score, "outcome": end},
+        Event(
+            type=EventType.ROUND_FINISHED,
+            actor=Actor.WORKER,
+            data={"round": round_, "score": score, "outcome": end},
+        ),
     )

@@ -14,7 +14,7 @@ from typing import Any
 from activities.model import tokens
 from activities.model.client import Usage
 from activities.model.profile import Profile, version
-from activities.record import append_event
+from activities.record import Event, append_event
 from deploy.database import Connection, Row, clean
 from workflows import pricing
 from workflows.vocabulary import (
@@ -57,37 +57,46 @@ async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
     number = await _insert_call(connection, opening)
     if number is None:  # the answer of a commit was lost
         return await _opened_before(connection, opening.call_id)
-    await _count_call(connection, opening)
     await append_event(
         connection,
         opening.run_id,
-        EventType.CALL_STARTED,
-        actor=Actor.WORKER,
-        data={
-            "call_id": opening.call_id,
-            "step_id": opening.step_id,
-            "step": opening.step_name,
-            "round": opening.round,
-            "part": opening.part,
-            "number": number,
-        },
+        Event(
+            type=EventType.CALL_STARTED,
+            actor=Actor.WORKER,
+            data={
+                "call_id": opening.call_id,
+                "step_id": opening.step_id,
+                "step": opening.step_name,
+                "round": opening.round,
+                "part": opening.part,
+                "number": number,
+            },
+        ),
     )
     return OpenedCall(id=opening.call_id, number=number)
 
 
 async def _insert_call(connection: Connection, opening: CallOpening) -> int | None:
-    """Its number; None when this very row is there already."""
+    """Its number, one call more of the run and of its part; None when this row is there already."""
     number: int | None = await connection.fetchval(
         """
-        INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
-            status, model, profile, profile_version, kind_version, tokens_input, reserved_tokens,
-            prompt_hash)
-        SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
-            'STARTED', $8, $9, $10, $11, $12, $13, $14
-        FROM model_calls c
-        WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
-        ON CONFLICT (id) DO NOTHING
-        RETURNING number
+        WITH opened AS (
+            INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
+                status, model, profile, profile_version, kind_version, tokens_input,
+                reserved_tokens, prompt_hash)
+            SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
+                'STARTED', $8, $9, $10, $11, $12, $13, $14
+            FROM model_calls c
+            WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
+            ON CONFLICT (id) DO NOTHING
+            RETURNING number
+        ), counted AS (
+            UPDATE runs SET calls = calls + 1 WHERE id = $2 AND EXISTS (SELECT FROM opened)
+        ), of_part AS (
+            UPDATE step_parts SET calls = calls + 1
+            WHERE plan_id = $4 AND part = $7 AND EXISTS (SELECT FROM opened)
+        )
+        SELECT number FROM opened
         """,
         opening.call_id,
         opening.run_id,
@@ -110,19 +119,6 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
 async def _opened_before(connection: Connection, call_id: str) -> OpenedCall:
     number: int = await connection.fetchval("SELECT number FROM model_calls WHERE id = $1", call_id)
     return OpenedCall(id=call_id, number=number)
-
-
-async def _count_call(connection: Connection, opening: CallOpening) -> None:
-    """One call more, of the run and of its part."""
-    await connection.execute(
-        """
-        WITH counted AS (UPDATE runs SET calls = calls + 1 WHERE id = $1)
-        UPDATE step_parts SET calls = calls + 1 WHERE plan_id = $2 AND part = $3
-        """,
-        opening.run_id,
-        opening.plan_id,
-        opening.part,
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,54 +153,63 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     if closing.profile is not None and usage is not None:
         cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
     currency = pricing.currency(closing.profile.prices) if closing.profile else None
-    before = await _write_end(connection, closing, cost, currency)
-    if before is None:
+    written = await _write_end(connection, closing, cost, currency)
+    if written is None:
         return False
-    late = before["status"] == CallStatus.LOST
-    was = (
-        dict(before.items())
-        if late
-        else dict.fromkeys(("input", "output", "cached", "reasoning"), 0)
-    )
-    await _add_to_run(connection, closing, was, currency)
-    await _tell_end(connection, closing, before)
+    await _tell_end(connection, closing, written)
     return True
 
 
 async def _write_end(
     connection: Connection, closing: CallClosing, cost: Decimal | None, currency: str | None
 ) -> Row | None:
-    """What the row said before; None when there was nothing to write."""
-    usage = closing.usage
+    """The row and the run's totals; None when there was nothing to write.
+
+    Of a call that was given up before, totals grow by the difference only.
+    """
     return await connection.fetchrow(
         """
-        UPDATE model_calls c SET
-            status = CASE WHEN before.status = 'LOST' THEN 'LOST' ELSE $2 END,
-            end_cause = CASE WHEN before.status = 'LOST' THEN c.end_cause ELSE $3 END,
-            finish_reason = $4, tokens_input = $5,
-            tokens_output = $6, tokens_cached = $7, tokens_reasoning = $8, usage_source = $9,
-            cost = $10, currency = $11, http_status = $12, provider_request_id = $13,
-            first_token_ms = $14, error = $15, items_dropped = $17,
-            items_kept = CASE WHEN before.status = 'LOST' THEN c.items_kept ELSE $16 END,
-            partial_text = NULL, partial_length = $18, ended_at = now()
-        FROM (SELECT id, status, coalesce(tokens_input, 0) AS input,
-                     coalesce(tokens_output, 0) AS output, coalesce(tokens_cached, 0) AS cached,
-                     coalesce(tokens_reasoning, 0) AS reasoning
-              FROM model_calls WHERE id = $1 FOR UPDATE) before
-        WHERE c.id = before.id
-          AND (before.status = 'STARTED' OR before.status = 'LOST' AND $9 = 'reported')
-        RETURNING before.status, c.status AS after, c.end_cause, c.items_kept, c.part, c.number,
-                  c.step_id, c.round, c.step_name,
-                  before.input, before.output, before.cached, before.reasoning
+        WITH before AS (
+            SELECT id, coalesce(tokens_input, 0) AS input, coalesce(tokens_output, 0) AS output,
+                   coalesce(tokens_cached, 0) AS cached, coalesce(tokens_reasoning, 0) AS reasoning,
+                   status, (status = 'LOST')::int AS late
+            FROM model_calls
+            WHERE id = $1 AND (status = 'STARTED' OR status = 'LOST' AND $9 = 'reported')
+            FOR UPDATE
+        ), ended AS (
+            UPDATE model_calls c SET
+                status = CASE WHEN before.status = 'LOST' THEN 'LOST' ELSE $2 END,
+                end_cause = CASE WHEN before.status = 'LOST' THEN c.end_cause ELSE $3 END,
+                items_kept = CASE WHEN before.status = 'LOST' THEN c.items_kept ELSE $16 END,
+                finish_reason = $4, tokens_input = $5, tokens_output = $6, tokens_cached = $7,
+                tokens_reasoning = $8, usage_source = $9, cost = $10, currency = $11,
+                http_status = $12, provider_request_id = $13, first_token_ms = $14, error = $15,
+                items_dropped = $17, partial_text = NULL, partial_length = $18, ended_at = now()
+            FROM before WHERE c.id = before.id
+            RETURNING c.status, c.end_cause, c.items_kept, c.part, c.number, c.step_id, c.round,
+                      c.step_name
+        ), totals AS (
+            UPDATE runs r SET
+                tokens_input = r.tokens_input + coalesce($5, 0) - late * input,
+                tokens_output = r.tokens_output + coalesce($6, 0) - late * output,
+                tokens_cached = r.tokens_cached + coalesce($7, 0) - late * cached,
+                tokens_reasoning = r.tokens_reasoning + coalesce($8, 0) - late * reasoning,
+                cost = (SELECT CASE WHEN bool_and(known.cost IS NOT NULL) THEN sum(known.cost) END
+                        FROM (SELECT c.cost FROM model_calls c
+                              WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
+                              UNION ALL SELECT $10) known),
+                currency = coalesce($11, r.currency),
+                cost_is_estimate = r.cost_is_estimate OR $9 <> 'reported',
+                last_progress_at = now()
+            FROM before WHERE r.id = $19
+        )
+        SELECT status, end_cause, items_kept, part, number, step_id, round, step_name FROM ended
         """,
         closing.call_id,
         closing.status,
         closing.end_cause,
         clean(closing.finish_reason)[:100] if closing.finish_reason else None,
-        usage.input if usage else None,
-        usage.output if usage else None,
-        usage.cached if usage else None,
-        usage.reasoning if usage else None,
+        *_tokens(closing.usage),
         closing.usage_source,
         cost,
         currency,
@@ -215,7 +220,15 @@ async def _write_end(
         closing.items_kept,
         closing.items_dropped,
         len(closing.text),
+        closing.run_id,
     )
+
+
+def _tokens(usage: Usage | None) -> tuple[int | None, ...]:
+    """input, output, cached, reasoning"""
+    if usage is None:
+        return None, None, None, None
+    return usage.input, usage.output, usage.cached, usage.reasoning
 
 
 async def _tell_end(connection: Connection, closing: CallClosing, written: Row) -> None:
@@ -223,48 +236,24 @@ async def _tell_end(connection: Connection, closing: CallClosing, written: Row) 
     await append_event(
         connection,
         closing.run_id,
-        EventType.CALL_ENDED,
-        actor=Actor.WORKER,
-        data={
-            "call_id": closing.call_id,
-            "step_id": written["step_id"],
-            "step": written["step_name"],
-            "round": written["round"],
-            "part": written["part"],
-            "number": written["number"],
-            "status": written["after"],
-            "end_cause": written["end_cause"],
-            "items_kept": written["items_kept"],
-            "items_dropped": closing.items_dropped,
-            "tokens": {"input": usage.input, "output": usage.output} if usage else None,
-            **closing.facts,
-        },
-    )
-
-
-async def _add_to_run(
-    connection: Connection, closing: CallClosing, was: Mapping[str, Any], currency: str | None
-) -> None:
-    usage = closing.usage or Usage(input=0, output=0)
-    await connection.execute(
-        """
-        UPDATE runs SET
-            tokens_input = tokens_input + $2, tokens_output = tokens_output + $3,
-            tokens_cached = tokens_cached + $4, tokens_reasoning = tokens_reasoning + $5,
-            cost = (SELECT CASE WHEN bool_and(c.cost IS NOT NULL) THEN sum(c.cost) END
-                    FROM model_calls c WHERE c.run_id = $1 AND c.status <> 'STARTED'),
-            currency = coalesce($6, currency),
-            cost_is_estimate = cost_is_estimate OR $7,
-            last_progress_at = now()
-        WHERE id = $1
-        """,
-        closing.run_id,
-        usage.input - was["input"],
-        usage.output - was["output"],
-        usage.cached - was["cached"],
-        usage.reasoning - was["reasoning"],
-        currency,
-        closing.usage_source != UsageSource.REPORTED,
+        Event(
+            type=EventType.CALL_ENDED,
+            actor=Actor.WORKER,
+            data={
+                "call_id": closing.call_id,
+                "step_id": written["step_id"],
+                "step": written["step_name"],
+                "round": written["round"],
+                "part": written["part"],
+                "number": written["number"],
+                "status": written["status"],
+                "end_cause": written["end_cause"],
+                "items_kept": written["items_kept"],
+                "items_dropped": closing.items_dropped,
+                "tokens": {"input": usage.input, "output": usage.output} if usage else None,
+                **closing.facts,
+            },
+        ),
     )
 
 
@@ -361,8 +350,10 @@ async def close_step(connection: Connection, closing: StepClosing) -> bool:
     await append_event(
         connection,
         closing.run_id,
-        EventType.STEP_SUCCEEDED if succeeded else EventType.STEP_FAILED,
-        actor=closing.actor,
-        data=data,
+        Event(
+            type=EventType.STEP_SUCCEEDED if succeeded else EventType.STEP_FAILED,
+            actor=closing.actor,
+            data=data,
+        ),
     )
     return True

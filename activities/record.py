@@ -7,11 +7,12 @@ given. Lock order everywhere: document, run, step.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from deploy.database import Connection, Row, new_id
+from deploy.database import Connection, Result, Row, new_id
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
@@ -108,30 +109,69 @@ async def lock_document_of(connection: Connection, run_id: str) -> str | None:
     return found
 
 
-async def append_event(
-    connection: Connection,
-    run_id: str,
-    type_: EventType,
-    *,
-    actor: str,
-    data: Mapping[str, Any] | None = None,
-    request_id: str | None = None,
-) -> int:
-    """One event with the next seq; taking it locks the run, so per-run order is commit order."""
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something that happened to a run: a code with parameters, never a sentence."""
+
+    type: EventType
+    actor: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    request_id: str | None = None
+
+
+_journal: ContextVar[dict[str, list[Event]] | None] = ContextVar("journal", default=None)
+"""The events of the transaction under way that are written at its end, by run."""
+
+
+async def journaled(
+    connection: Connection, work: Callable[[Connection], Awaitable[Result]]
+) -> Result:
+    """Runs `work` so that its events are written together, as its transaction's last statement."""
+    told = _journal.set({})
+    try:
+        result = await work(connection)
+        await _write_journal(connection)
+        return result
+    finally:
+        _journal.reset(told)
+
+
+async def _write_journal(connection: Connection) -> None:
+    while journal := _journal.get():
+        await write_events(connection, *journal.popitem())
+
+
+async def append_event(connection: Connection, run_id: str, event: Event) -> None:
+    """The run's next event; at the end of the transaction where that is journaled."""
+    journal = _journal.get()
+    if journal is None:
+        await write_events(connection, run_id, [event])
+    else:
+        journal.setdefault(run_id, []).append(event)
+
+
+async def write_events(connection: Connection, run_id: str, events: Sequence[Event]) -> int:
+    """Events with the next seqs, the last one is returned; taking them locks the run, so per-run
+    order is commit order."""
     seq: int = await connection.fetchval(
         """
         WITH taken AS (
-            UPDATE runs SET event_seq = event_seq + 1 WHERE id = $1 RETURNING event_seq
+            UPDATE runs SET event_seq = event_seq + cardinality($2::text[]) WHERE id = $1
+            RETURNING event_seq
+        ), told AS (
+            INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
+            SELECT $1, taken.event_seq - cardinality($2::text[]) + n.at, n.type, n.actor,
+                   n.request_id, n.data
+            FROM taken, unnest($2::text[], $3::text[], $4::text[], $5::jsonb[]) WITH ORDINALITY
+                        AS n (type, actor, request_id, data, at)
         )
-        INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
-        SELECT $1, event_seq, $2, $3, $4, $5 FROM taken
-        RETURNING seq
+        SELECT event_seq FROM taken
         """,
         run_id,
-        type_,
-        actor,
-        request_id,
-        dict(data or {}),
+        [event.type for event in events],
+        [event.actor for event in events],
+        [event.request_id for event in events],
+        [dict(event.data) for event in events],
     )
     return seq
 
@@ -163,15 +203,12 @@ async def move(connection: Connection, run_id: str, wanted: Move) -> int | None:
     sources, to = MOVED_BY_EVENT[wanted.event]
     if wanted.from_ not in sources:
         return None
+    await _write_journal(connection)  # what was told before it has lower numbers
     seq: int | None = await connection.fetchval(
         """
         UPDATE runs SET
-            status = $4,
-            epoch = epoch + ($4 = 'RUNNING')::int,
-            reason_code = $5,
-            reason_params = $6,
-            guardrail = $7,
-            stage = coalesce($8, stage),
+            status = $4, epoch = epoch + ($4 = 'RUNNING')::int,
+            reason_code = $5, reason_params = $6, guardrail = $7, stage = coalesce($8, stage),
             ended_at = CASE WHEN $4 = ANY ($9::text[]) THEN now() END,
             running_since = CASE WHEN $4 = 'RUNNING' THEN now() END,
             queued_at = CASE WHEN $4 = 'RUNNING' THEN now() ELSE queued_at END,
@@ -212,18 +249,18 @@ async def _tell_of(
         data["reason"] = str(wanted.reason)
     await connection.execute(
         """
-        INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
-        VALUES ($1, $2, $3, $4, $5, $6)
+        WITH told AS (
+            INSERT INTO run_events (run_id, seq, type, actor, request_id, data)
+            VALUES ($1, $2, $3, $4, $5, $6)
+        )
+        SELECT pg_notify($7, $1::text) WHERE $8
         """,
         run_id,
         seq,
-        wanted.event,
-        wanted.actor,
-        wanted.request_id,
-        data,
+        *(wanted.event, wanted.actor, wanted.request_id, data),
+        MOVES_CHANNEL,
+        wanted.by_person,
     )
-    if wanted.by_person:
-        await connection.execute("SELECT pg_notify($1, $2)", MOVES_CHANNEL, run_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,18 +283,17 @@ async def insert_revision(connection: Connection, new: NewRevision) -> int:
     The caller holds the document's lock before the run's (lock order). Writes no event.
     """
     number: int = await connection.fetchval(
-        "UPDATE documents SET revision_seq = revision_seq + 1, updated_at = now() "
-        "WHERE id = $1 RETURNING revision_seq",
-        new.document_id,
-    )
-    await connection.execute(
         """
+        WITH taken AS (
+            UPDATE documents SET revision_seq = revision_seq + 1, updated_at = now()
+            WHERE id = $1 RETURNING revision_seq
+        )
         INSERT INTO revisions
             (document_id, number, body, sha256, base, author, run_id, step_id, round, comment)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        SELECT $1, revision_seq, $2, $3, $4, $5, $6, $7, $8, $9 FROM taken
+        RETURNING number
         """,
         new.document_id,
-        number,
         new.body,
         hashlib.sha256(new.body.encode()).hexdigest(),
         new.base,
@@ -293,9 +329,7 @@ async def rebase(connection: Connection, run_id: str, number: int, *, fresh_loop
     await connection.execute(
         """
         UPDATE runs SET
-            working_revision = $2,
-            best_revision = $2,
-            baseline_revision = $2,
+            working_revision = $2, best_revision = $2, baseline_revision = $2,
             offered_revision = CASE WHEN status = 'AWAITING_CONFIRMATION' THEN $2
                 ELSE offered_revision END,
             max_rounds = max_rounds + (

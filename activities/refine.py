@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from activities.claim import Claimed
 from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
-from activities.record import NewRevision, RunRow, append_event, insert_revision
+from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
 from activities.review import fix_issue
 from activities.verified import verified
 from deploy.database import Connection, clean
@@ -91,14 +91,16 @@ class RefineCloser:
         await append_event(
             connection,
             run.id,
-            EventType.REVISION_CREATED,
-            actor=Actor.WORKER,
-            data={
-                "revision": number,
-                "base": claimed.input_revision,
-                "step_id": claimed.step_id,
-                "round": claimed.round,
-            },
+            Event(
+                type=EventType.REVISION_CREATED,
+                actor=Actor.WORKER,
+                data={
+                    "revision": number,
+                    "base": claimed.input_revision,
+                    "step_id": claimed.step_id,
+                    "round": claimed.round,
+                },
+            ),
         )
         rows = await connection.fetch(
             """

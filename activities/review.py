@@ -9,7 +9,7 @@ from typing import Any
 from activities.claim import Claimed
 from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
-from activities.record import RunRow, append_event
+from activities.record import Event, RunRow, append_event
 from activities.verified import verified
 from deploy.database import Connection, Row, clean, new_id
 from workflows.kinds.kind import Finding, Item
@@ -44,8 +44,8 @@ class ReviewCloser:
         claimed, round_ = self.claimed, self.claimed.round
         known = await _issues(connection, run.id)
         reopened = await _write_issues(connection, claimed, known, self.found)
-        now, fingerprints = await _open_now(connection, run.id, claimed.work.body, round_)
-        history = await _history(connection, run)
+        now, fingerprints = await self._open_now(connection, known)
+        history, model_score = await _history(connection, run, claimed.plan_id)
         end = loop_end(
             now,
             found=fingerprints,
@@ -67,7 +67,7 @@ class ReviewCloser:
                     "blockers": now.blockers,
                     "majors": now.majors,
                     "minors": now.minors,
-                    "model_score": await _model_score(connection, claimed.plan_id),
+                    "model_score": model_score,
                 },
             ),
         )
@@ -86,6 +86,27 @@ class ReviewCloser:
             await loop_over(connection, run.id, end)
             await finish_round(connection, run.id, round_, now.score, end)
 
+    async def _open_now(
+        self, connection: Connection, known: Mapping[str, Row]
+    ) -> tuple[Standing, frozenset[str]]:
+        """What is open after this review. An older issue whose passage is gone counts as fixed; one
+        that nobody mentioned again but still stands there stays open."""
+        claimed, still = self.claimed, {}
+        for key, finding in self.found.items():
+            row = known.get(key)
+            if row is None:
+                still[key] = finding.severity
+            elif row["status"] != IssueStatus.WAIVED:
+                still[key] = Severity(row["severity"])
+        for key, row in known.items():
+            if key in self.found or row["status"] not in (IssueStatus.OPEN, IssueStatus.REOPENED):
+                continue
+            if row["quote"] in claimed.work.body:
+                still[key] = Severity(row["severity"])
+            else:
+                await fix_issue(connection, claimed.run.id, row["id"], row["number"], claimed.round)
+        return standing(still.values()), frozenset(still)
+
 
 def _finding(payload: Mapping[str, Any], part: str) -> Finding:
     return Finding(
@@ -102,7 +123,10 @@ def _finding(payload: Mapping[str, Any], part: str) -> Finding:
 
 async def _issues(connection: Connection, run_id: str) -> dict[str, Row]:
     rows = await connection.fetch(
-        "SELECT id, number, fingerprint, status FROM issues WHERE run_id = $1", run_id
+        """
+        SELECT id, number, fingerprint, status, severity, quote FROM issues WHERE run_id = $1
+        """,
+        run_id,
     )
     return {row["fingerprint"]: row for row in rows}
 
@@ -117,6 +141,7 @@ async def _write_issues(
     reopened = False
     number = max((row["number"] for row in known.values()), default=0)
     fresh: list[tuple[int, str, Finding]] = []
+    seen: list[str] = []
     for fingerprint, finding in found.items():
         row = known.get(fingerprint)
         if row is None:
@@ -126,46 +151,54 @@ async def _write_issues(
         if row["status"] == IssueStatus.FIXED:
             reopened = True
             await _tell(connection, claimed, EventType.ISSUE_REOPENED, row["number"], finding)
+        seen.append(row["id"])
+    if seen:
         await connection.execute(
             """
             UPDATE issues SET seen_round = $2, revision = $3, updated_at = now(),
                 status = CASE WHEN status = 'fixed' THEN 'reopened' ELSE status END,
                 fixed_round = CASE WHEN status = 'fixed' THEN NULL ELSE fixed_round END
-            WHERE id = $1
+            WHERE id = ANY ($1)
             """,
-            row["id"],
+            seen,
             claimed.round,
             claimed.input_revision,
         )
-    await _insert(connection, claimed, fresh)
+    if fresh:
+        await _insert(connection, claimed, fresh)
     return reopened
 
 
 async def _insert(
     connection: Connection, claimed: Claimed, fresh: Sequence[tuple[int, str, Finding]]
 ) -> None:
-    for number, fingerprint, finding in fresh:
-        await connection.execute(
-            """
-            INSERT INTO issues (id, run_id, number, fingerprint, category, severity, quote,
-                problem, suggestion, evidence, raised_by, raised_round, seen_round, revision,
-                status)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, 'open')
-            """,
-            new_id(),
-            claimed.run.id,
-            number,
-            fingerprint,
-            finding.category,
-            finding.severity,
-            clean(finding.quote),
-            clean(finding.problem),
-            None if finding.suggestion is None else clean(finding.suggestion),
-            list(finding.evidence),
-            finding.raised_by,
-            claimed.round,
-            claimed.input_revision,
-        )
+    await connection.executemany(
+        """
+        INSERT INTO issues (id, run_id, number, fingerprint, category, severity, quote,
+            problem, suggestion, evidence, raised_by, raised_round, seen_round, revision,
+            status)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, 'open')
+        """,
+        [
+            (
+                new_id(),
+                claimed.run.id,
+                number,
+                fingerprint,
+                finding.category,
+                finding.severity,
+                clean(finding.quote),
+                clean(finding.problem),
+                None if finding.suggestion is None else clean(finding.suggestion),
+                list(finding.evidence),
+                finding.raised_by,
+                claimed.round,
+                claimed.input_revision,
+            )
+            for number, fingerprint, finding in fresh
+        ],
+    )
+    for number, _, finding in fresh:
         await _tell(connection, claimed, EventType.ISSUE_RAISED, number, finding)
 
 
@@ -175,38 +208,18 @@ async def _tell(
     await append_event(
         connection,
         claimed.run.id,
-        type_,
-        actor=Actor.WORKER,
-        data={
-            "number": number,
-            "severity": str(finding.severity),
-            "category": finding.category,
-            "round": claimed.round,
-            "raised_by": finding.raised_by,
-        },
+        Event(
+            type=type_,
+            actor=Actor.WORKER,
+            data={
+                "number": number,
+                "severity": str(finding.severity),
+                "category": finding.category,
+                "round": claimed.round,
+                "raised_by": finding.raised_by,
+            },
+        ),
     )
-
-
-async def _open_now(
-    connection: Connection, run_id: str, body: str, round_: int
-) -> tuple[Standing, frozenset[str]]:
-    """What is open after this review. An older issue whose passage is gone counts as fixed; one
-    that nobody mentioned again but still stands there stays open."""
-    rows = await connection.fetch(
-        """
-        SELECT id, number, fingerprint, severity, quote, seen_round FROM issues
-        WHERE run_id = $1 AND status IN ('open', 'reopened')
-        """,
-        run_id,
-    )
-    still = []
-    for row in rows:
-        if row["seen_round"] < round_ and row["quote"] not in body:
-            await fix_issue(connection, run_id, row["id"], row["number"], round_)
-        else:
-            still.append(row)
-    now = standing(Severity(row["severity"]) for row in still)
-    return now, frozenset(row["fingerprint"] for row in still)
 
 
 async def fix_issue(
@@ -223,31 +236,33 @@ async def fix_issue(
     await append_event(
         connection,
         run_id,
-        EventType.ISSUE_FIXED,
-        actor=Actor.WORKER,
-        data={"number": number, "round": round_},
+        Event(
+            type=EventType.ISSUE_FIXED, actor=Actor.WORKER, data={"number": number, "round": round_}
+        ),
     )
 
 
-async def _history(connection: Connection, run: RunRow) -> ReviewHistory:
-    rows = await connection.fetch(
+async def _history(
+    connection: Connection, run: RunRow, plan_id: str
+) -> tuple[ReviewHistory, dict[str, Any]]:
+    """Earlier reviews to compare with, and the models' own scores of this one by part: those are
+    recorded, never decisive."""
+    row = await connection.fetchrow(
         """
-        SELECT result FROM steps
-        WHERE run_id = $1 AND name = 'review' AND status = 'SUCCEEDED' AND round > $2
-        ORDER BY round
+        SELECT ARRAY (SELECT s.result FROM steps s
+                      WHERE s.run_id = $1 AND s.name = 'review' AND s.status = 'SUCCEEDED'
+                        AND s.round > $2 ORDER BY s.round) AS results,
+               (SELECT jsonb_object_agg(p.part, p.result -> 'score') FROM step_parts p
+                WHERE p.plan_id = $3) AS scores
         """,
         run.id,
         run.compare_from_round,
+        plan_id,
     )
-    return ReviewHistory(
-        found=tuple(frozenset(row["result"]["found"]) for row in rows),
-        penalties=tuple(row["result"]["penalty"] for row in rows),
+    assert row is not None, "a select without a table gives one row"
+    results = row["results"]
+    history = ReviewHistory(
+        found=tuple(frozenset(result["found"]) for result in results),
+        penalties=tuple(result["penalty"] for result in results),
     )
-
-
-async def _model_score(connection: Connection, plan_id: str) -> Any:
-    """The models' own scores by part; recorded, never decisive."""
-    rows = await connection.fetch(
-        "SELECT part, result FROM step_parts WHERE plan_id = $1 ORDER BY position", plan_id
-    )
-    return {row["part"]: (row["result"] or {}).get("score") for row in rows}
+    return history, row["scores"] or {}

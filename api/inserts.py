@@ -242,13 +242,17 @@ async def insert_run(
         raise misfit("/body", f"{kind.name} cannot be drafted yet; give the document a text first")
     run_id = new_id()
     await _insert_run_row(connection, caller, kind, document, wanted, run_id=run_id, base=base)
-    seq = await record.append_event(
+    seq = await record.write_events(
         connection,
         run_id,
-        EventType.RUN_CREATED,
-        actor=caller.actor,
-        request_id=caller.request_id,
-        data={"document_id": document.id, "kind": kind.name, "base_revision": base},
+        [
+            record.Event(
+                type=EventType.RUN_CREATED,
+                actor=caller.actor,
+                request_id=caller.request_id,
+                data={"document_id": document.id, "kind": kind.name, "base_revision": base},
+            )
+        ],
     )
     await connection.execute("UPDATE runs SET move_seq = $2 WHERE id = $1", run_id, seq)
     return run_id, seq

@@ -74,10 +74,9 @@ async def tell(
     await record.append_event(
         connection,
         run_id,
-        event,
-        actor=tools.caller.actor,
-        request_id=tools.caller.request_id,
-        data=data,
+        record.Event(
+            type=event, actor=tools.caller.actor, request_id=tools.caller.request_id, data=data
+        ),
     )
 
 

@@ -121,10 +121,27 @@ async def transaction(
     works). `work` may therefore run more than once although it was committed: it must look at the
     rows first. Raises the last error.
     """
+
+    async def whole(connection: Connection) -> Result:
+        async with connection.transaction():
+            return await work(connection)
+
+    return await reading(pool, whole, patience=patience, collisions=collisions)
+
+
+async def reading(
+    pool: Pool,
+    work: Callable[[Connection], Awaitable[Result]],
+    *,
+    patience: float = 0.0,
+    collisions: int = 0,
+) -> Result:
+    """`work` on a connection, tried again like a transaction but without one: for statements whose
+    answers need not be of one moment."""
     began, tries, delay = time.monotonic(), 0, 0.02
     while True:
         try:
-            async with pool.acquire() as connection, connection.transaction():
+            async with pool.acquire() as connection:
                 return await work(connection)
         except COLLISIONS:
             tries += 1
@@ -135,7 +152,7 @@ async def transaction(
             if time.monotonic() - began >= patience:
                 raise
             log.warning(
-                "database away, transaction waits",
+                "database away, work waits",
                 extra={"error": type(error).__name__, "seconds": round(delay, 2)},
             )
             await asyncio.sleep(delay)
