@@ -217,9 +217,7 @@ async def _write_end(
         clean(closing.provider_request_id)[:200] if closing.provider_request_id else None,
         closing.first_token_ms,
         clean(closing.error)[:500] if closing.error else None,
-        closing.items_kept,
-        closing.items_dropped,
-        len(closing.text),
+        *(closing.items_kept, closing.items_dropped, len(closing.text)),
         closing.run_id,
     )
 

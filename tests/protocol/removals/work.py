@@ -114,28 +114,28 @@ COMMITS = (
     Removal(
         "commit_by_own_step",
         FENCE,
-        "    if not running:\n        return Reason.SUPERSEDED\n",
+        "        if not self.own_step_running:\n            return Reason.SUPERSEDED\n",
         "",
     ),
     Removal(
         "commit_by_epoch",
         FENCE,
-        "    if run.epoch != epoch or run.working_revision != input_revision:\n",
-        "    if run.working_revision != input_revision:\n",
+        "            self.run.epoch == epoch\n            and self",
+        "            self",
     ),
     Removal(
         "commit_by_revision",
         FENCE,
-        "    if run.epoch != epoch or run.working_revision != input_revision:\n",
-        "    if run.epoch != epoch:\n",
+        "            and self.run.working_revision == input_revision\n",
+        "",
         "a person's text also voids the plan, so both go",
     ),
-    Removal("commit_by_revision", FENCE, "    return in_force\n", "    return in_force or True\n"),
+    Removal("commit_by_revision", FENCE, "            and self.plan_in_force\n", ""),
     Removal(
         "commit_by_status",
         FENCE,
-        """    if status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
-        return Reason.INTERRUPTED
+        """        if self.run.status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
+            return Reason.INTERRUPTED
 """,
         "",
     ),
@@ -184,8 +184,8 @@ COMMITS = (
     Removal(
         "items_lock_run",
         "activities/items.py",
-        "from activities.record import append_event, lock_run\n",
-        "from activities.record import append_event, read_run\n",
+        "from activities.record import Event, append_event, lock_run\n",
+        "from activities.record import Event, append_event, read_run\n",
     ),
     Removal(
         "deletion_is_a_stop",
@@ -193,9 +193,9 @@ COMMITS = (
         """        if run is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        refused""",
+        fence""",
         """        assert run is not None
-        refused""",
+        fence""",
     ),
 )
 
@@ -203,7 +203,7 @@ CALL_ROWS = (
     Removal(
         "call_fenced",
         CALLS,
-        """            if await refusal(connection, run.status, claimed.step_id) is not None:
+        """            if (await claimed.fence(connection, run)).refusal is not None:
                 return False
 """,
         "",
@@ -244,8 +244,8 @@ CALL_ROWS = (
     Removal(
         "late_usage_corrects_lost_row",
         PROJECTION,
-        "AND (before.status = 'STARTED' OR before.status = 'LOST' AND $9 = 'reported')",
-        "AND before.status = 'STARTED'",
+        "AND (status = 'STARTED' OR status = 'LOST' AND $9 = 'reported')",
+        "AND status = 'STARTED'",
     ),
 )
 
