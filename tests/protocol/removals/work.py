@@ -134,10 +134,8 @@ COMMITS = (
     Removal(
         "commit_by_status",
         FENCE,
-        """        if self.run.status not in (RunStatus.RUNNING, RunStatus.INTERRUPTED, RunStatus.FAILED):
-            return Reason.INTERRUPTED
-""",
-        "",
+        "        if self.run.status not in (",
+        "        if self.run.status == RunStatus.CONFIRMED and self.run.status not in (",
     ),
     Removal(
         "commit_repeats",
