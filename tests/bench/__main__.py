@@ -16,7 +16,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import machine, protections, report
+from tests.bench import faults, machine, protections, report
 from tests.bench.figures import Figure
 from tests.bench.measure_history import history
 from tests.bench.measure_load import throughput
@@ -36,6 +36,7 @@ MEASURES: dict[str, Measure] = {
 # Long proofs with options of their own: what follows the name goes to them, their code is ours.
 PROGRAMS: dict[str, Program] = {
     "machine": machine.main,
+    "faults": faults.main,
     "protections": protections.main,
 }
 

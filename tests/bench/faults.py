@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.bench import report
 from tests.faults.kit.place import Place, own_folder, remove_folder
 from tests.faults.random_campaign import Campaign, Done
-from tests.faults.random_report import print_done
+from tests.faults.random_report import told
 
 
 async def campaign(given: argparse.Namespace, folder: Path) -> Done:
@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"seed {given.seed}, {given.minutes:g} minutes, {given.runs} runs at all times")
     folder = given.keep or own_folder()
     done = asyncio.run(campaign(given, folder))
-    print_done(done)
+    print("\n" + "\n".join(told(done)))
     if given.json is not None:
         content = {"machine": facts, "minutes": given.minutes, **asdict(done)}
         given.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

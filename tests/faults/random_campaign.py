@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from random import Random
 
@@ -239,12 +239,10 @@ class Campaign:
 
     def _count(self, one: Counted) -> None:
         total = self.done.counted
-        total.runs += one.runs
-        total.requests += one.requests
-        total.calls += one.calls
-        total.in_the_window += one.in_the_window
-        total.never_sent += one.never_sent
-        total.overlaps_excused += one.overlaps_excused
+        for number in fields(Counted):
+            if number.name != "lost":
+                grown = getattr(total, number.name) + getattr(one, number.name)
+                setattr(total, number.name, grown)
         total.lost.update(one.lost)
 
     # evidence

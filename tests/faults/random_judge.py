@@ -39,6 +39,8 @@ class Counted:
     requests: int = 0
     calls: int = 0
     in_the_window: int = 0
+    to_the_frozen: int = 0
+    to_the_stopped: int = 0
     never_sent: int = 0
     overlaps_excused: int = 0
     lost: Counter[str] = field(default_factory=Counter)
@@ -167,10 +169,21 @@ class Case:
             if call["status"] == "SUCCEEDED":
                 paid[call["prompt_hash"]] += 1
             elif asked.outcome == "done" and not asked.spoiled:
-                self.counted.in_the_window += 1
+                self._in_vain(asked, call)
         for prompt, times in paid.items():
             if times > 1:
                 self.say("repeat", f"{times} completed replies to the prompt {prompt[:12]}")
+
+    def _in_vain(self, asked: Asked, call: Call) -> None:
+        """A whole reply that was not kept: it came to a process that stood still, to a run that
+        was stopped meanwhile, or between its last byte and its commit the process was killed."""
+        blames = self._blamed(call, asked.at, asked.ended_at or asked.at)
+        if any(blame.how in ("frozen", "parted") for blame in blames):
+            self.counted.to_the_frozen += 1
+        elif call["status"] == "CANCELLED" and call["end_cause"] != "handed_over":
+            self.counted.to_the_stopped += 1
+        else:
+            self.counted.in_the_window += 1
 
     def _one_request_at_a_time(self) -> None:
         by_part: defaultdict[tuple[str, int, str], list[Asked]] = defaultdict(list)

@@ -8,19 +8,20 @@ STUCK = ("stuck", "no answer", "does not come up", "open rows", "a signal is due
 DRIFT = ("drift", "a gap", "status went back", "money", "deleted, and yet there")
 
 
-def print_done(done: Done) -> None:
-    print(f"\n{'fault':28}  {'times':>5}  {'worst recovery s':>16}")
+def told(done: Done) -> list[str]:
+    """The lines of the report."""
+    lines = [f"{'fault':28}  {'times':>5}  {'worst recovery s':>16}"]
     for name, times in sorted(done.faults.items()):
-        print(f"{name:28}  {times:5}  {done.recovery.get(name, 0.0):16.1f}")
-    print(f"{'all':28}  {done.faults.total():5}  {max(done.recovery.values(), default=0):16.1f}\n")
-    for name, value in figures(done).items():
-        print(f"{name:28}  {value}")
-    print(f"{'lost calls by cause':28}  {dict(sorted(done.counted.lost.items()))}")
-    print(f"{'ends of runs':28}  {dict(sorted(done.ends.items()))}")
-    for line in done.exits:
-        print(f"ended by itself: {line}")
-    for violation in done.violations:
-        print(f"VIOLATION {violation.kind}: run {violation.run_id}: {violation.facts}")
+        lines.append(f"{name:28}  {times:5}  {done.recovery.get(name, 0.0):16.1f}")
+    worst = max(done.recovery.values(), default=0.0)
+    lines += [f"{'all':28}  {done.faults.total():5}  {worst:16.1f}", ""]
+    lines += [f"{name:28}  {value}" for name, value in figures(done).items()]
+    lines.append(f"{'lost calls by cause':28}  {dict(sorted(done.counted.lost.items()))}")
+    lines.append(f"{'ends of runs':28}  {dict(sorted(done.ends.items()))}")
+    lines += [f"ended by itself: {line}" for line in done.exits]
+    for one in done.violations:
+        lines.append(f"VIOLATION {one.kind}: run {one.run_id}: {one.facts}")
+    return lines
 
 
 def figures(done: Done) -> dict[str, object]:
@@ -36,6 +37,9 @@ def figures(done: Done) -> dict[str, object]:
         "calls never sent": done.counted.never_sent,
         "repeats": done.of("repeat"),
         "in the window": done.counted.in_the_window,
+        "whole, to frozen workers": done.counted.to_the_frozen,
+        "whole, to stopped runs": done.counted.to_the_stopped,
+        "overlaps excused": done.counted.overlaps_excused,
         "stuck": done.of(*STUCK),
         "drift": done.of(*DRIFT),
         "violations": len(done.violations),

@@ -116,9 +116,9 @@ class Operator:
         life = self.life
         if run["event_seq"] == life.event_seq and life.status and run["status"] != life.status:
             self.told("status moved without event", life, f"{life.status} -> {run['status']}")
-        if life.status in FINAL and run["event_seq"] > life.event_seq != 0:
-            if run["status"] != life.status:
-                self.told("left a final status", life, f"{life.status} -> {run['status']}")
+        later = run["event_seq"] > life.event_seq and run["status"] != life.status
+        if life.status in FINAL and later:
+            self.told("left a final status", life, f"{life.status} -> {run['status']}")
         if run["event_seq"] >= life.event_seq:
             life.event_seq, life.status = run["event_seq"], run["status"]
 
@@ -152,10 +152,10 @@ class Operator:
         self._seen(run)
 
     async def _pause(self, low: float, high: float) -> None:
-        seconds = self.dice.uniform(low, high)
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.hurry():
-            await asyncio.sleep(min(0.5, max(0.0, end - time.monotonic())))
+        left = self.dice.uniform(low, high)
+        while left > 0 and not self.hurry():  # looked at twice a second
+            await asyncio.sleep(min(0.5, left))
+            left -= 0.5
 
     async def _disturb(self) -> None:
         """Interrupts, perhaps edits, resumes; nothing of it when the run has come to its end."""

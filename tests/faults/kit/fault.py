@@ -16,7 +16,7 @@ Act: TypeAlias = Callable[[Place, Random], AsyncIterator[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """`async with fault.done(place, dice) as what:` does it, says to whom, and undoes it at the end.
+    """`async with fault.done(place, dice) as what:` does it, says to whom, undoes it at the end.
 
     `touches`: two faults that touch the same thing are never done at once. `lasts`: seconds it
     stays done when nobody says otherwise. `costly`: it may cost calls that are under way (a kill,

@@ -1,5 +1,5 @@
-"""A place of its own for faults: Postgres, Temporal, a model server, one API and some workers, every
-connection between them through a relay.
+"""A place of its own for faults: Postgres, Temporal, a model server, one API and some workers,
+every connection between them through a relay.
 
 `async with Place(folder) as place:` starts all; `up` waits until everything runs and answers again.
 """

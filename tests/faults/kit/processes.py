@@ -1,10 +1,10 @@
-"""Faults of processes: killed now, at a named point, at a request or token; frozen; ended in order."""
+"""Faults of processes: killed now, at a named point, at a request or token; frozen; ended."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from random import Random
 
 from tests.fake_llm import Request
@@ -87,7 +87,7 @@ async def kill_workers(place: Place, dice: Random) -> AsyncIterator[str]:
 
 
 @fault(
-    about="a worker ends itself, as by kill -9, at a named point before or after a commit or effect",
+    about="a worker dies, as by kill -9, at a named point before or after a commit or an effect",
     undone="started again",
     touches={"worker"},
     lasts=(14.0, 18.0),
@@ -110,7 +110,7 @@ async def kill_at_point(place: Place, dice: Random) -> AsyncIterator[str]:
 
 
 @contextlib.contextmanager
-def _at_request(place: Place, number: int, then: Callable[[Request], None]):  # type: ignore[no-untyped-def]
+def _at_request(place: Place, number: int, then: Callable[[Request], None]) -> Iterator[None]:
     left = [number]
 
     def hear(request: Request) -> None:

@@ -11,6 +11,7 @@ from tests.services import PostgresServer
 
 SIZE = "2g"
 _BALLAST = "ballast"
+_PAGE = 4096
 
 
 class SmallDiskPostgres(PostgresServer):
@@ -33,10 +34,15 @@ class SmallDiskPostgres(PostgresServer):
         self.start()
 
     def fill(self) -> None:
-        """Not a page is left; raises OSError where it cannot be done."""
-        left = os.statvfs(self.folder)
+        """Takes what is left, in ever smaller pieces: others write meanwhile."""
+        at, piece = 0, 64 * 1024 * 1024
         with (self.folder / _BALLAST).open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, left.f_bavail * left.f_frsize))
+            while piece >= _PAGE:
+                try:
+                    os.posix_fallocate(file.fileno(), at, piece)
+                    at += piece
+                except OSError:
+                    piece //= 2
 
     def empty(self) -> None:
         (self.folder / _BALLAST).unlink(missing_ok=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator
 from random import Random
@@ -73,17 +75,13 @@ async def crash_backend(place: Place, dice: Random) -> AsyncIterator[str]:
     )
     pid = dice.choice([row["pid"] for row in rows]) if rows else 0
     if pid:
-        await asyncio.to_thread(_kill, pid)
+        _kill(pid)
     yield f"backend {pid}"
 
 
 def _kill(pid: int) -> None:
-    import os
-
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 @fault(

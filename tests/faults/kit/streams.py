@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from random import Random
 
 from tests.faults.kit.fault import fault
-from tests.faults.kit.model import SPOILS
 from tests.faults.kit.place import Place
 
 
@@ -79,6 +78,3 @@ async def model_away(place: Place, dice: Random) -> AsyncIterator[str]:
     await place.llm.refuse()
     yield "the model server"
     await place.llm.accept()
-
-
-assert SPOILS
