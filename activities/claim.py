@@ -206,17 +206,14 @@ async def _claim_once(
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")
         there = await _there(connection, run, prepared)
-        plan_id = there["plan_id"]
-        moved_on = plan_id is None and run.working_revision != prepared.material.input_revision
-        if moved_on or (prepared.plan_id is not None and plan_id != prepared.plan_id):
-            return None
-        if prepared.plan_id is None and plan_id is not None:
-            return None
-        attempt, fresh = there["attempt"], plan_id is None
+        plan_id, attempt, fresh = there["plan_id"], there["attempt"], False
         if there["step_id"] != step_id:  # else the answer of a commit was lost
+            if _moved_on(run, prepared, plan_id):
+                return None
             held = await _holder(tools, connection, run, there, superseded)
             if held is not None:
                 return held
+            fresh = plan_id is None
             plan_id = plan_id or await _freeze_plan(connection, run, prepared)
             attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
         await write_presence(
@@ -237,6 +234,13 @@ async def _claim_once(
         )
 
     return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
+
+
+def _moved_on(run: RunRow, prepared: _Prepared, plan_id: str | None) -> bool:
+    """Another plan is in force than was prepared for, or, where none is, another text."""
+    if plan_id != prepared.plan_id:
+        return True
+    return plan_id is None and run.working_revision != prepared.material.input_revision
 
 
 async def _there(connection: Connection, run: RunRow, prepared: _Prepared) -> Row:

@@ -3,7 +3,7 @@
     worker = shop.worker()                    # an identity of its own; `await shop.shows(worker)`
     run_id = await shop.run(errors=2)         #   makes it beat and hold its lock, as processes do
     attempt = shop.attempt(worker, run_id)    # one activity; `attempt.tell()` is Temporal's cancel
-    outcome = await attempt.task
+    outcome = await attempt.ends()
 
 Nothing polls, listens or reaps here unless a test does it: what is tested is the fence alone.
 """
@@ -51,6 +51,13 @@ class Attempt:
         self.task: asyncio.Task[Outcome] = asyncio.create_task(
             self.environment.run(Rounds(tools).round, given)
         )
+
+    async def ends(self, seconds: float = 15) -> Outcome:
+        """How it ends by itself, within this time; raises what it raised. A wait with a timeout
+        would cancel it, and then it only looks."""
+        await asyncio.wait({self.task}, timeout=seconds)
+        assert self.task.done(), f"still at work after {seconds} s"
+        return self.task.result()
 
     def tell(self) -> None:
         """Temporal cancels it, says that it timed out, or has forgotten it."""

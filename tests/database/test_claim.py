@@ -66,7 +66,7 @@ async def test_a_claim_that_waited_for_the_lock_goes_by_what_the_row_says_then(
         attempt = shop.attempt(shop.worker(), run_id)
         await blocked(shop.pool)
         await change(connection, run_id)
-    assert await attempt.task == Outcome(code=code)
+    assert await attempt.ends() == Outcome(code=code)
     assert await shop.steps(run_id) == []
     assert shop.llm.requests == []
 
@@ -82,10 +82,10 @@ async def test_the_cut_stays_until_the_step_is_done_and_a_stored_part_is_not_ask
     await _part_done(shop, "facts")
     await shop.move(run_id, INTERRUPTED)
     attempt.tell()
-    assert (await attempt.task).code == "stopped"
+    assert (await attempt.ends()).code == "stopped"
     await shop.move(run_id, RESUMED)
     await shop.reviewers("main")
-    await shop.attempt(shop.worker(), run_id, epoch=2).task
+    await shop.attempt(shop.worker(), run_id, epoch=2).ends()
     assert sorted(request.part for request in shop.llm.requests) == ["claims", "claims", "facts"]
     assert await shop.steps(run_id) == [
         ("review", "FAILED", "interrupted"),
@@ -117,7 +117,7 @@ async def test_a_step_whose_parts_are_all_stored_is_closed_without_a_request(sho
             reason=Reason.WORKER_LOST,
         )
         assert await close_step(connection, ended)
-    outcome = await asyncio.wait_for(shop.attempt(worker, run_id).task, 10)
+    outcome = await shop.attempt(worker, run_id).ends()
     assert (outcome.code, outcome.steps) == ("done", 1)
     assert await shop.steps(run_id) == [
         ("review", "FAILED", "worker_lost"),
@@ -141,13 +141,13 @@ async def test_a_living_holder_is_waited_for_to_its_end_or_five_seconds_under_an
     second = await shop.shows(shop.worker())
     began = time.monotonic()
     waits, takes = shop.attempt(second, same), shop.attempt(second, older, epoch=2)
-    await takes.task
+    await takes.ends()
     assert time.monotonic() - began >= 5
     assert not waits.task.done()
     assert [request.already for request in shop.llm.requests[:2]] == [[], []]
     assert len(shop.llm.requests[2].already) == 1
     shop.llm.release()
-    await asyncio.gather(waits.task, *(attempt.task for attempt in holding))
+    await asyncio.gather(waits.ends(), *(attempt.ends() for attempt in holding))
     done = [("review", "SUCCEEDED", None), ("refine", "SUCCEEDED", None)]
     assert await shop.steps(same) == done
     assert await shop.steps(older) == [("review", "FAILED", "superseded"), *done]
@@ -163,13 +163,13 @@ async def test_a_step_of_the_dead_is_superseded_and_what_it_cost_corrected_when_
     zombie = shop.attempt(gone, run_id)
     await shop.kept(run_id, 1)
     await say_goodbye(shop.pool, gone.worker)
-    await asyncio.wait_for(shop.attempt(shop.worker(), run_id).task, 10)
+    await shop.attempt(shop.worker(), run_id).ends()
     assert (await shop.steps(run_id))[0] == ("review", "FAILED", "worker_lost")
     assert (await shop.calls(run_id))[0] == ("LOST", "worker_lost")
     [before] = await shop.told("SELECT tokens_input FROM runs")
     [estimated] = await shop.told(USAGE)
     shop.llm.release()
-    assert (await zombie.task).code in ("stopped", "done")
+    assert (await zombie.ends()).code in ("stopped", "done")
     [after], [reported] = await shop.told("SELECT tokens_input FROM runs"), await shop.told(USAGE)
     assert (estimated[0], reported) == ("estimated", ("reported", 7000))
     assert after[0] - before[0] == 7000 - estimated[1]
@@ -198,7 +198,7 @@ async def test_a_step_that_a_living_worker_does_not_list_any_more_is_superseded(
     await shop.kept(run_id, 1)
     began = time.monotonic()
     worker.in_flight.steps.clear()  # as if its attempt had ended with the step left open
-    await asyncio.wait_for(shop.attempt(shop.worker(), run_id).task, 15)
+    await shop.attempt(shop.worker(), run_id).ends()
     assert time.monotonic() - began > 1, "a list of before the step's start proves nothing"
     assert (await shop.steps(run_id))[0] == ("review", "FAILED", "worker_lost")
     assert len(shop.llm.of("redraft_review")[1].already) == 1
@@ -229,7 +229,7 @@ async def test_interrupt_and_resume_do_not_skip_what_the_provider_asked_to_wait(
     worker, run_id = shop.worker(), await shop.run()
     for epoch in (1, 2):
         with pytest.raises(ApplicationError) as refused:
-            await shop.attempt(worker, run_id, epoch=epoch).task
+            await shop.attempt(worker, run_id, epoch=epoch).ends()
         delay = refused.value.next_retry_delay
         assert delay is not None
         assert 20 < delay.total_seconds() <= 30

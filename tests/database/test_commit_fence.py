@@ -97,7 +97,7 @@ async def test_a_reply_that_comes_too_late_is_counted_and_not_kept(
     run_id, attempt = await _whole_reply_held_back(shop)
     await _change(shop, run_id, change)
     shop.llm.release()
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+    assert (await attempt.ends()).code == "stopped"
     assert await shop.steps(run_id) == [("review", "FAILED", step)]
     assert await shop.told("SELECT current_round, pending_review_step FROM runs") == [(0, None)]
     assert await shop.told("SELECT 1 FROM issues") == []
@@ -112,7 +112,7 @@ async def test_a_reply_that_was_complete_when_the_stop_took_effect_is_kept(shop:
     run_id, attempt = await _whole_reply_held_back(shop)
     await _change(shop, run_id, interrupted)
     shop.llm.release()
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "stale"
+    assert (await attempt.ends()).code == "stale"
     assert await shop.steps(run_id) == [("review", "SUCCEEDED", None)]
     assert await shop.told("SELECT status, current_round FROM runs") == [("INTERRUPTED", 1)]
     assert len(shop.llm.requests) == 1
@@ -130,7 +130,7 @@ async def test_an_item_never_lands_after_the_next_claim_has_read_the_ledger(shop
         read = await read_items(connection, plan)
         shop.llm.release()
         await blocked(shop.pool)
-    await asyncio.wait_for(attempt.task, 10)
+    await attempt.ends()
     assert await shop.keys(run_id) == [item.payload["quote"] for item in read["main"]] == ["E1x"]
 
 
@@ -146,7 +146,7 @@ async def test_of_two_parts_that_end_at_once_one_closes_the_step(shop: Shop) -> 
         shop.llm.release()
         await blocked(shop.pool, 2)
         shop.llm.script(good_reviewer(errors=planted(1)))
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "done"
+    assert (await attempt.ends()).code == "done"
     assert await shop.steps(run_id) == [
         ("review", "SUCCEEDED", None),
         ("refine", "SUCCEEDED", None),
@@ -201,7 +201,7 @@ async def test_a_deleted_document_ends_its_attempt_without_a_failure(shop: Shop)
     _, attempt = await _whole_reply_held_back(shop)
     await shop.pool.execute("DELETE FROM documents")
     shop.llm.release()
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+    assert (await attempt.ends()).code == "stopped"
     assert attempt.tools.in_flight.steps == set()
     assert await shop.told("SELECT 1 FROM model_calls") == []
 
@@ -220,7 +220,7 @@ async def test_a_hand_over_and_a_kill_do_not_count_as_a_reply_that_ended_early(
     await shop.kept(run_id, 2)
     await _change(shop, run_id, _second_superseded)
     shop.llm.release()
-    await asyncio.wait_for(dying.task, 10)
+    await dying.ends()
     assert [cause for _, cause in await shop.calls(run_id)] == ["handed_over", "worker_lost"]
     assert await shop.told("SELECT calls, early_ends, barren FROM step_parts") == [(2, 0, 0)]
 

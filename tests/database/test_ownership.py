@@ -37,7 +37,7 @@ async def test_a_stale_attempt_hides_nobody_who_is_between_two_steps(shop: Shop)
     run_id, frozen = await shop.run(), "a worker that stands still"
     await shop.pool.execute("UPDATE runs SET owner_worker = $1", frozen)
     stale = shop.attempt(shop.worker(), run_id, epoch=7)
-    assert (await stale.task).code == "stale"
+    assert (await stale.ends()).code == "stale"
     assert await _owner(shop) == frozen
 
 
@@ -47,7 +47,7 @@ async def test_an_older_attempt_of_the_same_worker_leaves_the_newer_one_its_run(
 ) -> None:
     run_id, newer = await _streaming(shop)
     older = shop.attempt(newer.tools, run_id, epoch=7)
-    assert (await older.task).code == "stale"
+    assert (await older.ends()).code == "stale"
     assert await _owner(shop) == newer.tools.worker
 
 

@@ -39,7 +39,7 @@ async def test_an_attempt_that_is_told_to_end_goes_on_while_its_row_says_so(shop
 
     await shop.until(looked, what="a look at the row")
     shop.llm.release()
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "done"
+    assert (await attempt.ends()).code == "done"
     assert [status for _, status, _ in await shop.steps(run_id)] == ["SUCCEEDED"] * 2
     assert len(shop.llm.requests) == 2
 
@@ -48,7 +48,7 @@ async def test_an_attempt_that_is_told_to_end_ends_when_its_row_says_so(shop: Sh
     run_id, attempt = await _streaming(shop)
     await shop.move(run_id, INTERRUPTED)
     attempt.tell()
-    assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+    assert (await attempt.ends()).code == "stopped"
     assert await shop.calls(run_id) == [("CANCELLED", "interrupted")]
 
 
@@ -63,7 +63,7 @@ async def test_a_stop_that_nobody_tells_of_is_seen_within_seconds(shop: Shop, go
         else:
             await shop.move(run_id, INTERRUPTED)
         await shop.llm.wait_gone(1, seconds=10)
-        assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+        assert (await attempt.ends()).code == "stopped"
     finally:
         polling.cancel()
 
@@ -81,7 +81,7 @@ async def test_an_attempt_whose_step_somebody_closed_ends_within_seconds(shop: S
             run_id,
         )
         await shop.llm.wait_gone(1, seconds=10)
-        assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+        assert (await attempt.ends()).code == "stopped"
     finally:
         polling.cancel()
 
@@ -99,7 +99,7 @@ async def test_a_notification_makes_an_attempt_look_and_the_row_alone_makes_it_s
         assert not attempt.task.done()
         assert attempt.tools.in_flight.of_run(run_id)[0].stopping is None
         await shop.move(run_id, INTERRUPTED)
-        assert (await asyncio.wait_for(attempt.task, 10)).code == "stopped"
+        assert (await attempt.ends()).code == "stopped"
     finally:
         listening.cancel()
 
@@ -142,7 +142,7 @@ async def test_a_commit_that_cannot_reach_the_database_is_repeated_and_never_its
             await shop.llm.wait_done(1)
             await asyncio.wait({attempt.task}, timeout=0.5)
             await relay.mend()
-            assert (await asyncio.wait_for(attempt.task, 30)).code == "done"
+            assert (await attempt.ends()).code == "done"
         finally:
             attempt.task.cancel()
             await asyncio.wait({attempt.task}, timeout=10)
@@ -155,7 +155,7 @@ async def test_a_step_handed_over_is_stored_and_its_slot_given_back(shop: Shop) 
     run_id, attempt = await _streaming(shop)
     attempt.shut_down()
     with pytest.raises(ApplicationError) as handed:
-        await asyncio.wait_for(attempt.task, 10)
+        await attempt.ends()
     assert handed.value.type == "handed_over"
     assert await shop.steps(run_id) == [("review", "FAILED", "handed_over")]
     assert await shop.told("SELECT owner_worker FROM runs") == [(None,)]

@@ -13,6 +13,10 @@ EXTRA: dict[str, str] = {
     "call_row_before_request": "the row of a call is committed before its request is sent",
     "items_lock_run": "items lock the run, so none lands after the next claim read the ledger",
     "retry_at_kept": "interrupt and resume do not skip what the provider asked to wait",
+    "own_step_known_again": "a claim whose answer was lost holds the step that it made",
+    "own_call_known_again": "a call's row that was written without an answer is its own",
+    "own_items_known_again": "an item that was stored without an answer is there once",
+    "own_commit_known_again": "a part that was committed without an answer is done",
     "caps_by_cause": "only calls that ended early for the model's reasons count against the five",
     "deletion_is_a_stop": "a run that is gone stops its attempt and is no failure",
     "late_usage_corrects_lost_row": "usage that comes after LOST corrects row and totals",
@@ -247,7 +251,35 @@ CALL_ROWS = (
     ),
 )
 
-REMOVALS: tuple[Removal, ...] = (*CLAIMS, *COMMITS, *CALL_ROWS, *death.REMOVALS)
+LOST_ANSWERS = (
+    Removal(
+        "own_step_known_again",
+        CLAIM,
+        'if there["step_id"] != step_id:  # else',
+        "if there is not None:  # else",
+    ),
+    Removal("own_call_known_again", PROJECTION, "            ON CONFLICT (id) DO NOTHING\n", ""),
+    Removal(
+        "own_items_known_again",
+        "activities/items.py",
+        "        ON CONFLICT (plan_id, part, key) DO NOTHING\n",
+        "",
+    ),
+    Removal(
+        "own_commit_known_again",
+        CALLS,
+        "if result.done and not closed and await self._committed_before(connection):",
+        "if result.done and not closed and False:",
+    ),
+)
+
+REMOVALS: tuple[Removal, ...] = (
+    *CLAIMS,
+    *COMMITS,
+    *CALL_ROWS,
+    *LOST_ANSWERS,
+    *death.REMOVALS,
+)
 
 # Rules that no line of the code holds alone, with the reason.
 MODEL_ONLY: dict[str, str] = {}

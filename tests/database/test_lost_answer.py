@@ -1,0 +1,122 @@
+"""A commit lands and its answer is lost: the transaction is made again and finds its own rows."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from activities.claim import Claimed, claim
+from activities.execute import execute
+from activities.record import lock_run
+from activities.review import ReviewCloser
+from activities.step import Step
+from activities.tools import Tools
+from activities.watch import Watch
+from deploy.database import open_pool
+from deploy.settings import load
+from tests.attempts import Shop, blocked
+from tests.fake_llm import Items, Reply, good_reviewer
+from tests.faults.kit import issues, planted
+from tests.faults.relay import COMMIT, Relay
+from workflows.vocabulary import StepName
+
+DONE = [("review", "SUCCEEDED", None), ("refine", "SUCCEEDED", None)]
+
+
+@pytest_asyncio.fixture
+async def relay(shop: Shop) -> AsyncIterator[Relay]:
+    port = int(shop.settings.database_url.rpartition("/")[0].rpartition(":")[2])
+    async with Relay(port) as made:
+        yield made
+
+
+@pytest_asyncio.fixture
+async def worker(shop: Shop, relay: Relay) -> AsyncIterator[Tools]:
+    """Its pool reaches Postgres through the relay."""
+    head, _, name = shop.settings.database_url.rpartition("/")
+    url = f"{head.rpartition(':')[0]}:{relay.port}/{name}"
+    pool = await open_pool(load({"REDRAFT_DATABASE_URL": url}), name="redraft-tests")
+    yield shop.worker(pool=pool)
+    await shop.close()
+    await pool.close()
+
+
+@contextlib.asynccontextmanager
+async def _losing(shop: Shop, relay: Relay, run_id: str) -> AsyncIterator[None]:
+    """Whoever asks for the run's lock in the body commits after it, and is not told so."""
+    async with shop.pool.acquire() as connection, connection.transaction():
+        await lock_run(connection, run_id)
+        yield
+        await blocked(shop.pool)
+        lost = relay.lose_answer(COMMIT)
+    await asyncio.wait_for(lost.wait(), 10)
+
+
+@pytest.mark.rule("own_step_known_again")
+async def test_a_claim_whose_answer_was_lost_holds_the_step_that_it_made(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    run_id = await shop.run(0)
+    async with _losing(shop, relay, run_id):
+        attempt = shop.attempt(worker, run_id)
+    await attempt.ends()
+    assert await shop.steps(run_id) == DONE[:1]
+    assert len(shop.llm.requests) == 1
+
+
+@pytest.mark.rule("own_call_known_again")
+async def test_a_call_whose_row_was_written_without_an_answer_is_made_once(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    run_id = await shop.run(0)
+    watch = Watch(run_id=run_id, epoch=1)
+    got = await claim(worker, watch, 1, (StepName.REVIEW,))
+    assert isinstance(got, Claimed)
+    step = Step(tools=worker, watch=watch, claimed=got, closer=ReviewCloser(got))
+    async with _losing(shop, relay, run_id):
+        work = asyncio.create_task(execute(step))
+    await asyncio.wait_for(work, 20)
+    assert await shop.calls(run_id) == [("SUCCEEDED", None)]
+    assert await shop.told("SELECT calls FROM runs") == [(1,)]
+    assert len(shop.llm.requests) == 1
+
+
+@pytest.mark.rule("own_items_known_again")
+async def test_an_item_that_was_stored_without_an_answer_is_there_once(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    shop.llm.script(good_reviewer(errors=planted(2)))
+    shop.llm.queue(Reply(items=issues(2), stall_after=Items(1), per_chunk=0.02))
+    run_id = await shop.run(2)
+    attempt = shop.attempt(worker, run_id)
+    await shop.kept(run_id, 1)
+    async with _losing(shop, relay, run_id):
+        shop.llm.release()
+    assert (await attempt.ends()).code == "done"
+    assert await shop.keys(run_id) == ["E1x", "E2x"]
+    assert await shop.steps(run_id) == DONE
+    assert len(shop.llm.requests) == 2
+
+
+@pytest.mark.rule("own_commit_known_again")
+async def test_a_part_that_was_committed_without_an_answer_is_done(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    shop.llm.queue(Reply(items=issues(1), stall_after=Items(1)))
+    run_id = await shop.run()
+    attempt = shop.attempt(worker, run_id)
+    await shop.kept(run_id, 1)
+    async with _losing(shop, relay, run_id):
+        shop.llm.release()
+    assert (await attempt.ends()).code == "done"
+    assert await shop.steps(run_id) == DONE
+    assert await shop.told("SELECT calls, early_ends FROM step_parts ORDER BY plan_id") == [
+        (1, 0),
+        (1, 0),
+    ]
+    assert len(shop.llm.requests) == 2
