@@ -40,6 +40,7 @@ AWAY = (
     asyncpg.DiskFullError,
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.QueryCanceledError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
 )
 """The database cannot answer now; whether the last commit landed is not known."""
 
@@ -50,6 +51,10 @@ COLLISIONS = (
     asyncpg.LockNotAvailableError,
 )
 """Another transaction was in the way: the same work, done again, finds the newer rows."""
+
+_SESSION = {"idle_in_transaction_session_timeout": "5000"}
+"""Milliseconds. A process that stands still inside a transaction, or whose network does, would keep
+the run's lock for as long: nobody could interrupt the run or take it over."""
 
 
 def new_id() -> str:
@@ -102,7 +107,7 @@ async def open_pool(
         statement_cache_size=0 if pooled else 200,
         init=prepare_connection,
         reset=_leave_as_it_is,
-        server_settings={} if pooled else {"application_name": name},
+        server_settings={} if pooled else {"application_name": name, **_SESSION},
     )
     assert pool is not None, "create_pool returns a pool when awaited"
     return pool
