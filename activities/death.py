@@ -15,6 +15,8 @@ from deploy.database import Connection, Pool
 
 LOOKS_APART = 0.5
 """Seconds between the two looks at which a worker's lock must be free."""
+LOOKS_TOGETHER = 10.0
+"""Looks further apart than this do not belong together: the lock may have been held between."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +69,14 @@ def process_gone(other: Identity, mine: Identity) -> bool:
 
 
 class Witness:
-    """Remembers, per worker, since when its lock was seen free.
+    """Remembers, per worker, when its lock was seen free for the first and the last time in a row.
 
     `prove` makes at most one look a call; callers that poll get their second look by themselves.
     """
 
     def __init__(self, mine: Identity) -> None:
         self.mine = mine
-        self.free_since: dict[str, float] = {}
+        self.seen_free: dict[str, tuple[float, float]] = {}
 
     async def prove(self, connection: Connection, worker: str) -> bool:
         """Whether `worker` is proved dead now."""
@@ -103,18 +105,21 @@ class Witness:
         if row["goodbye"]:
             return True
         if row["age"] is None or row["age"] > 15:
-            self.free_since.pop(worker, None)
+            self.seen_free.pop(worker, None)
             return bool(row["calm"])
         return self._lock_free_twice(
             worker, free=not row["locked"] and row["this_postmaster"] and row["age"] > 2
         )
 
     def _lock_free_twice(self, worker: str, *, free: bool) -> bool:
+        now = time.monotonic()
+        first, last = self.seen_free.pop(worker, (now, now))
         if not free:
-            self.free_since.pop(worker, None)
             return False
-        first = self.free_since.setdefault(worker, time.monotonic())
-        return time.monotonic() - first > LOOKS_APART
+        if now - last > LOOKS_TOGETHER:
+            first = now
+        self.seen_free[worker] = (first, now)
+        return now - first > LOOKS_APART
 
 
 async def step_dead_inside(connection: Connection, step_id: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -79,6 +80,16 @@ async def test_a_lock_that_was_held_between_two_looks_begins_the_count_anew(
         assert not await witness.prove(session, worker)
     await asyncio.sleep(LOOKS_APART + 0.05)
     assert not await witness.prove(session, worker)
+
+
+@pytest.mark.rule("looks_together")
+async def test_a_look_of_long_ago_is_no_first_look(session: Connection) -> None:
+    worker, witness = await _seen(session, 5), Witness(HERE)
+    long_ago = time.monotonic() - 60
+    witness.seen_free[worker] = (long_ago, long_ago)
+    assert not await witness.prove(session, worker)
+    await asyncio.sleep(LOOKS_APART + 0.05)
+    assert await witness.prove(session, worker)
 
 
 @contextlib.asynccontextmanager

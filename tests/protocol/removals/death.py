@@ -44,8 +44,14 @@ PROOFS = (
     Removal(
         "lock_free_twice",
         DEATH,
-        "        return time.monotonic() - first > LOOKS_APART\n",
-        "        return time.monotonic() >= first\n",
+        "        return now - first > LOOKS_APART\n",
+        "        return now >= first\n",
+    ),
+    Removal(
+        "looks_together",
+        DEATH,
+        "        if now - last > LOOKS_TOGETHER:\n",
+        "        if last > now:\n",
     ),
     Removal(
         "row_missing",

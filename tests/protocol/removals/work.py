@@ -23,6 +23,7 @@ EXTRA: dict[str, str] = {
     "notify_is_only_a_hint": "a notification makes an attempt look, the row makes it stop",
     "worker_sees_closed_step": "an attempt whose step somebody closed ends within seconds",
     "owner_kept_by_step": "an attempt leaves the owner while a step of the run is RUNNING",
+    "looks_together": "two looks at a lock prove nothing when they are far apart",
     "proof_by_goodbye": "proof: it said goodbye",
     "proof_by_pid": "proof: same machine and namespace, and the pid is gone",
     "proof_by_zombie": "proof: same machine and namespace, and nobody reaped it yet",
