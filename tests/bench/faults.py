@@ -15,7 +15,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from tests.bench import report
-from tests.faults.kit.place import Place, own_folder, remove_folder
+from tests.faults.kit import FAULTS, Fault, Place
+from tests.faults.kit.place import own_folder, remove_folder
 from tests.faults.random_campaign import Campaign, Done
 from tests.faults.random_report import told
 
@@ -33,15 +34,26 @@ async def campaign(given: argparse.Namespace, folder: Path) -> Done:
             seed=given.seed,
             minutes=given.minutes,
             runs=given.runs,
+            only=_named(given, place),
             evidence=folder / "evidence",
             say=say,
         ).run()
+
+
+def _named(given: argparse.Namespace, place: Place) -> list[Fault]:
+    """Each fault that can be done here, or those of these names; none: by chance."""
+    names = FAULTS if given.each else given.only
+    return [FAULTS[name] for name in names if FAULTS[name].lacking(place) is None]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="redraft bench faults", description=__doc__)
     parser.add_argument("--minutes", type=float, default=2.0, help="of faults (2)")
     parser.add_argument("--seed", type=int, default=None, help="of every choice (the clock)")
+    parser.add_argument("--each", action="store_true", help="each fault once, not --minutes")
+    parser.add_argument(
+        "--only", nargs="*", default=[], choices=sorted(FAULTS), metavar="FAULT", help="these once"
+    )
     parser.add_argument("--runs", type=int, default=20, help="at all times (20)")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")

@@ -48,7 +48,7 @@ async def do(fault: Fault, *, seed: int, runs: int, folder: Path) -> Done | str:
             seed=seed,
             minutes=1,
             runs=runs,
-            only=fault,
+            only=[fault],
             evidence=folder / "evidence",
             say=lambda line: say(f"{time.monotonic() - began:6.1f}  {line}"),
         ).run()

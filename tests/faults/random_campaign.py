@@ -9,7 +9,7 @@ import contextlib
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from random import Random
@@ -60,7 +60,8 @@ class Done:
 class Campaign:
     """`runs` at all times until `minutes` are over; then no fault any more until all have ended.
 
-    `evidence` is a folder for rows and logs of what went wrong. `say` gets a line now and then.
+    `only`: each of these once, instead of `minutes`. `evidence` is a folder for rows and logs of
+    what went wrong. `say` gets a line now and then.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class Campaign:
         seed: int,
         minutes: float,
         runs: int = 20,
-        only: Fault | None = None,
+        only: Sequence[Fault] = (),
         evidence: Path,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -135,14 +136,9 @@ class Campaign:
     # faults
 
     async def _faults(self, until: float) -> None:
-        dice, number = Random(f"{self.seed}/faults"), 0
+        dice = Random(f"{self.seed}/faults")
         await asyncio.sleep(4)
-        while time.monotonic() < until:
-            number += 1
-            chosen = [self.only or dice.choices(self.faults, [f.weight for f in self.faults])[0]]
-            if self.only is None and dice.random() < 0.3:
-                others = [f for f in self.faults if not f.touches & chosen[0].touches]
-                chosen.append(dice.choices(others, [f.weight for f in others])[0])
+        for number, chosen in enumerate(self._drawn(dice, until), start=1):
             tasks = [
                 self._one(fault, Random(f"{self.seed}/fault/{number}/{n}"), delay=n * 1.5)
                 for n, fault in enumerate(chosen)
@@ -150,8 +146,19 @@ class Campaign:
             await asyncio.gather(*tasks)
             await self._recover([fault.name for fault in chosen])
             await asyncio.sleep(dice.uniform(1.0, 6.0))
-            if self.only is not None:
-                return
+
+    def _drawn(self, dice: Random, until: float) -> Iterator[list[Fault]]:
+        """What is done next: the one fault; each once; or by weight until the time is over, now
+        and then with a second one that touches something else."""
+        if self.only:
+            yield from ([fault] for fault in dice.sample(self.only, len(self.only)))
+            return
+        while time.monotonic() < until:
+            chosen = dice.choices(self.faults, [fault.weight for fault in self.faults])
+            if dice.random() < 0.3:
+                others = [f for f in self.faults if not f.touches & chosen[0].touches]
+                chosen += dice.choices(others, [fault.weight for fault in others])
+            yield chosen
 
     async def _one(self, fault: Fault, dice: Random, *, delay: float) -> None:
         await asyncio.sleep(delay)
@@ -240,7 +247,7 @@ class Campaign:
     def _count(self, one: Counted) -> None:
         total = self.done.counted
         for number in fields(Counted):
-            if number.name != "lost":
+            if number.name != "lost":  # numbers and lists
                 grown = getattr(total, number.name) + getattr(one, number.name)
                 setattr(total, number.name, grown)
         total.lost.update(one.lost)

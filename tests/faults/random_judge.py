@@ -41,6 +41,7 @@ class Counted:
     in_the_window: int = 0
     to_the_frozen: int = 0
     to_the_stopped: int = 0
+    window_facts: list[str] = field(default_factory=list)
     never_sent: int = 0
     overlaps_excused: int = 0
     lost: Counter[str] = field(default_factory=Counter)
@@ -184,6 +185,11 @@ class Case:
             self.counted.to_the_stopped += 1
         else:
             self.counted.in_the_window += 1
+            ms = (call["ended_at"].timestamp() - (asked.ended_at or asked.at)) * 1000
+            self.counted.window_facts.append(
+                f"request {asked.number}, closed {ms:.0f} ms after its last byte; "
+                + self._facts(call)
+            )
 
     def _one_request_at_a_time(self) -> None:
         by_part: defaultdict[tuple[str, int, str], list[Asked]] = defaultdict(list)

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
-import pytest_asyncio
+import pytest
 
 from tests.conftest import StartStack
 from tests.eventually import eventually
-from tests.fake_llm import FakeLLM, Reply, good_reviewer
+from tests.fake_llm import FakeLLM, Reply, errors, good_reviewer
 from tests.faults.kit import (
     PATIENT,
     cut_listeners,
     freeze,
+    frozen,
     nothing_repaid,
-    own_temporal,
     planted,
     thaw,
 )
+from tests.faults.stops import stop_a_full_house, stop_and_go
 from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack, consistent
 
 WITHIN = 30
 """Seconds; a path that needed the heartbeat timeout or the call's own limits takes far longer."""
-
-
-@pytest_asyncio.fixture(scope="module")
-async def server() -> AsyncIterator[TemporalServer]:
-    async with own_temporal() as temporal:
-        yield temporal
 
 
 async def _asking(stack: Stack, llm: FakeLLM) -> Json:
@@ -66,6 +59,7 @@ async def _resumes(stack: Stack, llm: FakeLLM, run: Json) -> None:
     await nothing_repaid(stack, llm, run["id"])
 
 
+@pytest.mark.rule("worker_polls_row", "row_is_truth")
 async def test_an_interrupt_needs_neither_heartbeats_nor_notifications(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:
@@ -76,9 +70,11 @@ async def test_an_interrupt_needs_neither_heartbeats_nor_notifications(
     await _resumes(stack, llm, run)
 
 
+@pytest.mark.rule("worker_polls_row", "sweep_sends_due")
 async def test_an_interrupt_works_without_temporal_and_without_notifications(
-    postgres: PostgresServer, server: TemporalServer, llm: FakeLLM
+    postgres: PostgresServer, mortal_temporal: TemporalServer, llm: FakeLLM
 ) -> None:
+    server = mortal_temporal
     client = await server.ready()
     stack = Stack(postgres, server, client, llm.base_url, {**PATIENT, "REDRAFT_SWEEP_SECONDS": "2"})
     try:
@@ -102,3 +98,66 @@ async def test_an_interrupt_works_without_temporal_and_without_notifications(
         await _resumes(stack, llm, run)
     finally:
         await stack.stop()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.rule("worker_polls_row", "conditional_update")
+async def test_a_full_house_stops_at_once(start_stack: StartStack, llm: FakeLLM) -> None:
+    """`./redraft bench recovery stops` takes 200."""
+    await stop_a_full_house(await start_stack(PATIENT), llm, runs=60)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.rule("claim_needs_epoch", "commit_by_epoch", "living_wins", "number_not_flag")
+async def test_of_resumes_right_behind_interrupts_no_two_ask_at_once(
+    start_stack: StartStack, llm: FakeLLM
+) -> None:
+    stack = await start_stack(PATIENT, workers=2)
+    await stop_and_go(stack, llm, seed=2, stops=40)
+
+
+@pytest.mark.rule("claim_needs_running")
+async def test_an_interrupt_between_a_commit_and_the_next_claim_stops_the_next(
+    start_stack: StartStack, llm: FakeLLM
+) -> None:
+    stack = await start_stack(PATIENT, workers=0)
+    llm.script(good_reviewer(errors=planted(1)))
+    worker = stack.worker(REDRAFT_FAULT="settle.committed:1:freeze")
+    run = await stack.create()
+    await frozen(worker)
+    assert (await stack.call("POST", f"/api/runs/{run['id']}/interrupt", {}))[0] == 202
+    thaw(worker)
+    rows = "SELECT owner_worker FROM runs WHERE owner_worker IS NULL"
+
+    async def given_up() -> bool:
+        return bool(await stack.sql(rows))
+
+    await eventually(given_up, seconds=WITHIN, what="the run given up")
+    now = await stack.run(run["id"])
+    assert (now["status"], now["current_round"]) == ("INTERRUPTED", 1)
+    assert len(llm.requests) == 1
+    await _resumes(stack, llm, run)
+    assert len(llm.requests) == 3
+
+
+async def test_an_interrupt_during_back_off_stops_at_once_and_a_resume_waits_the_rest(
+    start_stack: StartStack, llm: FakeLLM
+) -> None:
+    stack = await start_stack(PATIENT)
+    llm.script(good_reviewer(errors=planted(1)))
+    llm.queue(errors.rate_limited(retry_after=6))
+    run = await stack.create()
+
+    async def waits() -> bool:
+        phase = (await stack.run(run["id"]))["phase"]
+        return bool(phase and phase["code"] == "waiting_retry")
+
+    await eventually(waits, seconds=WITHIN, what="phase waiting_retry")
+    for command in ("interrupt", "resume", "interrupt", "resume"):
+        assert (await stack.call("POST", f"/api/runs/{run['id']}/{command}", {}))[0] == 202
+    await llm.wait_requests(2, seconds=60)
+    assert llm.requests[1].at - llm.requests[0].at > 5
+    await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    await consistent(stack, run["id"])
+    await nothing_repaid(stack, llm, run["id"])
+    assert len(llm.requests) == 1 + 3

@@ -12,14 +12,13 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 
 from tests.fake_llm import FakeLLM, Reply, Request, good_reviewer
+from tests.faults.dying import start, warm
 from tests.faults.kit import ended, nothing_repaid, worker_seen
 from tests.faults.rounds import all_five_rounds, five_rounds, replanted, three_reviewers
-from tests.services import spawn
 from tests.stack import Stack, consistent
 
 KILLED_OFTEN = {"REDRAFT_HEARTBEAT_TIMEOUT": "4"}
@@ -41,21 +40,6 @@ class Killed:
     completed: int
     in_flight: int
     seconds: float
-
-
-def warm(stack: Stack, fault: str = "", **more: str) -> subprocess.Popen[bytes]:
-    """A worker that has imported everything; it begins at `start`."""
-    log = stack.folder / f"worker{len(stack.workers)}.log"
-    environment = {**stack.environment(), **more, "REDRAFT_FAULT": fault}
-    argv = [sys.executable, "-m", "tests.faults.warm"]
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # inherited: it may come early
-    stack.workers.append(spawn(argv, log=log, environment=environment))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-    return stack.workers[-1]
-
-
-def start(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGUSR1)
 
 
 async def open_calls(stack: Stack) -> int:
