@@ -8,6 +8,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -69,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     print(f"seed {given.seed}, {given.minutes:g} minutes, {given.runs} runs at all times")
     folder = given.keep or own_folder()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays mounted
     done = asyncio.run(campaign(given, folder))
     print("\n" + "\n".join(told(done)))
     if given.json is not None:

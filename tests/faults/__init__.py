@@ -1,6 +1,7 @@
-"""The fault kit: real processes, real servers, real signals.
+"""Faults done to real processes and servers, and what must hold afterwards.
 
-What can be done to a run, and what must hold afterwards:
+`tests.faults.kit` is the kit: faults by name, for `./redraft fault` and `./redraft bench faults`.
+By hand, in a test:
 
     worker = stack.worker(REDRAFT_FAULT="settle.written:2")   # dies there, see activities/hooks.py
     worker = stack.worker(REDRAFT_FAULT="request.before:1:freeze")      # stops there until `thaw`

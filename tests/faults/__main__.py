@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -73,6 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.environ.pop(name, None)
         os.environ.pop(name.upper(), None)
     folder = own_folder()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that nothing stays mounted
     done = asyncio.run(do(FAULTS[given.name], seed=given.seed, runs=given.runs, folder=folder))
     if isinstance(done, str):
         say(f"{given.name} cannot be done here: {done}")

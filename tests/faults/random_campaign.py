@@ -114,8 +114,12 @@ class Campaign:
             operator = Operator(
                 place=self.place, dice=dice, told=self.violated, hurry=lambda: self.over
             )
-            self.lives.append(operator.life)
-            life = await operator.live()
+            self.lives.append(life := operator.life)
+            try:
+                await operator.live()
+            except Exception as error:
+                self.violated("the tool broke", life, repr(error))
+                life.ended = True
             self.done.ends[life.wants or "given up"] += 1
             if life.run_id and life.wants:
                 task = asyncio.create_task(self._judge_soon(life))
@@ -124,9 +128,6 @@ class Campaign:
 
     async def _ended(self, operators: list[asyncio.Task[None]]) -> None:
         _, late = await asyncio.wait(operators, timeout=QUIET)
-        for task in operators:
-            if task.done() and task.exception() is not None:
-                self.violated("the tool broke", Life(tag=""), repr(task.exception()))
         for life in self.lives:
             if late and not life.ended:
                 self.violated("stuck", life, f"not at its end {QUIET:g} s after the last fault")
@@ -203,13 +204,19 @@ class Campaign:
 
     async def _judge_soon(self, life: Life) -> None:
         """When its steps and calls are closed, which must not take long."""
+        try:
+            await self._settled(life)
+            await self._judge(life, final=False)
+        except Exception as error:
+            self.violated("the tool broke", life, repr(error))
+
+    async def _settled(self, life: Life) -> None:
         give_up = time.monotonic() + SETTLE
         while await still_open(self.place, life.run_id):
             if time.monotonic() > give_up and not self._during_fault():
                 self.violated("open rows", life, f"still open {SETTLE:g} s after the end")
-                break
+                return
             await asyncio.sleep(1.0)
-        await self._judge(life, final=False)
 
     def _during_fault(self) -> bool:
         return any(time.time() - window.until < 20 for window in self.windows[-2:])

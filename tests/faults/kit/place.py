@@ -188,8 +188,9 @@ class Place:
                     self.exits.append(f"{member.name} ended with {code} at {time.time():.1f}")
                     member.blame(f"exit {code}")
                     member.start()
-            for log in self.folder.glob("*.log"):
-                rotate(log)
+            for folder in (self.folder, self.postgres.folder, self.temporal.folder):
+                for log in folder.glob("*.log"):
+                    rotate(log)
             await asyncio.sleep(1.0)
 
     async def up(self) -> None:
