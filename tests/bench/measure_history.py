@@ -20,7 +20,7 @@ async def history(rig: Rig) -> AsyncIterator[Figure]:
     told = await rig.stack.workflow(run.id).fetch_history()
     events: list[Any] = list(told.events)
     sizes = [event.ByteSize() for event in events]
-    payloads = [len(data) for event in events for data in _payloads(event)]
+    payloads = [len(data) for event in events for data in payloads(event)]
     kinds = Counter(event.WhichOneof("attributes") for event in events)
     yield Figure(
         name="history events",
@@ -35,7 +35,7 @@ async def history(rig: Rig) -> AsyncIterator[Figure]:
     yield Figure(name="history largest payload", unit="bytes", samples=[max(payloads)])
 
 
-def _payloads(message: Message) -> Iterator[bytes]:
+def payloads(message: Message) -> Iterator[bytes]:
     """The data of every payload inside, however deep."""
     if isinstance(message, Payload):
         yield message.data
@@ -49,4 +49,4 @@ def _payloads(message: Message) -> Iterator[bytes]:
             inner = list(value) if isinstance(value, Iterable) else []
         for one in inner:
             if isinstance(one, Message):
-                yield from _payloads(one)
+                yield from payloads(one)
