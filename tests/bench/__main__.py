@@ -23,6 +23,7 @@ from tests.bench.measure_load import throughput
 from tests.bench.measure_restart import restart
 from tests.bench.measure_steps import commit, overhead
 from tests.bench.measure_stops import interrupt, resume
+from tests.bench.peers import program as peers
 from tests.bench.rig import Rig, rig
 
 Measure = Callable[[Rig], AsyncIterator[Figure]]
@@ -37,6 +38,7 @@ MEASURES: dict[str, Measure] = {
 PROGRAMS: dict[str, Program] = {
     "machine": machine.main,
     "faults": faults.main,
+    "peers": peers.main,
     "protections": protections.main,
 }
 
