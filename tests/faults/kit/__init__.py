@@ -5,7 +5,7 @@ Postgres cluster (on a small disk of its own where root may mount one), a Tempor
 two workers; and the model server (`tests.fake_llm`), which stays in this process. Every connection
 between them goes through a `Relay`.
 
-    place.members["worker-0"]   api, worker-0, worker-1, postgres, temporal: start, stop, kill, frozen
+    place.members["worker-0"]   also worker-1, api, postgres, temporal: start, stop, kill, frozen
     place.wires["api temporal"] by who asks whom; "client" asks the API: cut, mend, hold, go_on
     place.reviewer.spoils       kinds of broken replies for the next requests, one each
     place.ledger                every request the model server saw: when, by which process, asking
