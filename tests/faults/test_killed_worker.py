@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import time
 
+import pytest
+
 from tests.conftest import StartStack
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Items, Reply, good_reviewer
@@ -65,6 +67,7 @@ async def test_the_only_worker_killed_is_continued_from_its_items_without_a_time
     await _continued(stack, llm, run["id"])
 
 
+@pytest.mark.rule("take_over")
 async def test_another_worker_takes_over_from_a_killed_one_without_a_timeout(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:
