@@ -17,7 +17,7 @@ import pytest
 from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
 
 ROOT = Path(__file__).resolve().parent.parent
-FAST = ("unit", "replay", "architecture")
+FAST = ("unit", "replay", "architecture", "protocol")
 TIERS = (*FAST, "database", "api", "workflow", "acceptance", "faults", "pages")
 _NEEDS = {
     "database": (Part.POSTGRES,),

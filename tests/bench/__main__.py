@@ -25,6 +25,7 @@ from tests.bench.measure_steps import commit, overhead
 from tests.bench.measure_stops import interrupt, resume
 from tests.bench.peers import program as peers
 from tests.bench.rig import Rig, rig
+from tests.protocol import __main__ as protocol
 
 Measure = Callable[[Rig], AsyncIterator[Figure]]
 Program = Callable[[Sequence[str]], int]
@@ -40,6 +41,7 @@ PROGRAMS: dict[str, Program] = {
     "faults": faults.main,
     "peers": peers.main,
     "protections": protections.main,
+    "protocol": lambda words: protocol.main(["--all", "--deep", *words]),
 }
 
 
