@@ -43,8 +43,9 @@ class _Result:
 class PartCall:
     """`open`, `stream`, `settle`, in this order, once each."""
 
-    def __init__(self, step: Step, part: PartState, prompt: Prompt) -> None:
-        self.step, self.part, self.prompt = step, part, prompt
+    def __init__(self, step: Step, part: PartState, prompt: Prompt, prompt_tokens: int) -> None:
+        self.step, self.part = step, part
+        self.prompt, self.prompt_tokens = prompt, prompt_tokens
         self.id = new_id()
         claimed = step.claimed
         self.writer = ItemWriter(
@@ -79,7 +80,7 @@ class PartCall:
             profile=profile,
             kind_version=claimed.kind.version,
             prompt_hash=prompt_hash(profile, self.prompt),
-            prompt_tokens=await asyncio.to_thread(tokens.count_prompt, self.prompt),
+            prompt_tokens=self.prompt_tokens,
             max_output_tokens=output_limit(profile, self.prompt),
         )
 
@@ -130,12 +131,13 @@ class PartCall:
     async def settle(self, end: CallEnd | None) -> PartEnd | None:
         """Stores everything the call brought; None when the part goes on with another call."""
         pending = await self.writer.take_pending()
+        counts = self.call.usage is None and bool(self.call.text)  # tokens of a long text
         result = _Result(
             end=end,
             pending=pending,
             verdict=self._verdict(end, pending),
             counters=self._counters(end),
-            closing=await asyncio.to_thread(self._closing, end),
+            closing=await asyncio.to_thread(self._closing, end) if counts else self._closing(end),
         )
         if result.done:
             items = {part.plan.part: list(part.kept) for part in self.step.claimed.parts}

@@ -244,13 +244,18 @@ def _moved_on(run: RunRow, prepared: _Prepared, plan_id: str | None) -> bool:
 
 
 async def _there(connection: Connection, run: RunRow, prepared: _Prepared) -> Row:
-    """The plan in force and the run's RUNNING step, each null when there is none."""
+    """The plan in force and the run's RUNNING step, each null when there is none.
+
+    A claim does not wait for the disk: the commit of its first call does, and with it what came
+    before it in the log.
+    """
     row = await connection.fetchrow(
         """
         SELECT plan.id AS plan_id, s.id AS step_id, s.attempt, s.worker, s.epoch
         FROM (SELECT (
             SELECT id FROM step_plans
-            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL) AS id) plan
+            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL) AS id,
+            set_config('synchronous_commit', 'off', true)) plan
         LEFT JOIN steps s ON s.run_id = $1 AND s.status = 'RUNNING'
         """,
         run.id,

@@ -6,7 +6,9 @@ import asyncio
 
 from activities.calls import PartCall
 from activities.items import PartState
+from activities.model import tokens
 from activities.step import PartEnd, PartEndCode, Step
+from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
 
 EARLY_ENDS_CAP = 5
@@ -29,6 +31,12 @@ def capped(part: PartState, last_cause: Reason | None) -> PartEnd | None:
     return PartEnd(code=PartEndCode.FAILED, reason=reason, params=facts)
 
 
+def _prompt(step: Step, part: PartState) -> tuple[Prompt, int]:
+    """The request for what is missing, and its tokens."""
+    prompt = step.claimed.kind.prompt(step.claimed.work, part.plan, tuple(part.kept))
+    return prompt, tokens.count_prompt(prompt)
+
+
 async def run_part(step: Step, part: PartState) -> PartEnd:
     """Calls until the part is done. Raises only what is a fault of ours."""
     last_cause: Reason | None = None
@@ -38,10 +46,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         stop = capped(part, last_cause)
         if stop is not None:
             return stop
-        prompt = await asyncio.to_thread(
-            step.claimed.kind.prompt, step.claimed.work, part.plan, tuple(part.kept)
-        )
-        call = PartCall(step, part, prompt)
+        prompt, size = await asyncio.to_thread(_prompt, step, part)
+        call = PartCall(step, part, prompt, size)
         if not await call.open():
             return PartEnd(code=PartEndCode.STOPPED)
         end = await call.stream()
