@@ -16,7 +16,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import faults, machine, protections, report
+from tests.bench import faults, machine, protections, recovery, report
 from tests.bench.figures import Figure
 from tests.bench.measure_history import history
 from tests.bench.measure_load import throughput
@@ -41,6 +41,7 @@ PROGRAMS: dict[str, Program] = {
     "faults": faults.main,
     "peers": peers.main,
     "protections": protections.main,
+    "recovery": recovery.main,
     "protocol": lambda words: protocol.main(["--all", "--deep", *words]),
 }
 

@@ -14,6 +14,12 @@ from tests.faults.rounds import REVIEWERS, three_reviewers
 from tests.stack import Json, Stack, consistent, minutes
 
 _PATIENCE = 180.0
+STANDING_STILL = {
+    "REDRAFT_HEARTBEAT_TIMEOUT": "300",
+    "REDRAFT_FIRST_BYTE_TIMEOUT": "900",
+    "REDRAFT_SILENCE_TIMEOUT": "900",
+}
+"""Nobody gives up a reply that does not come."""
 PER_RUN = 8
 """Stops of one run: every stop costs calls, and twenty of one part are a guardrail's business."""
 

@@ -16,7 +16,7 @@ from tests.faults.kit import (
     planted,
     thaw,
 )
-from tests.faults.stops import stop_a_full_house, stop_and_go
+from tests.faults.stops import STANDING_STILL, stop_a_full_house, stop_and_go
 from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack, consistent
 
@@ -104,7 +104,7 @@ async def test_an_interrupt_works_without_temporal_and_without_notifications(
 @pytest.mark.rule("worker_polls_row", "conditional_update")
 async def test_a_full_house_stops_at_once(start_stack: StartStack, llm: FakeLLM) -> None:
     """`./redraft bench recovery stops` takes 200."""
-    await stop_a_full_house(await start_stack(PATIENT), llm, runs=60)
+    await stop_a_full_house(await start_stack(STANDING_STILL), llm, runs=60)
 
 
 @pytest.mark.timeout(300)
