@@ -1,25 +1,31 @@
 """`./redraft migrate`: brings the database to this code's schema and grants the application role.
 
-Waits at most 3 s for any lock and then fails cleanly, so a busy table never queues behind it; run
-it again. Two at once are safe: the second waits for the first and finds nothing to do.
+Waits at most 3 s for the locks of a revision, in short tries: whoever reads or writes a table
+meanwhile queues behind one try only. Then it fails cleanly; run it again. Two at once are safe: the
+second waits for the first and finds nothing to do.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from deploy.settings import SettingsError, load
 
 _LOCK = 0x52454452  # one migration at a time
+ONE_TRY = 0.4
+"""Seconds that one try waits for a lock, and that others then have before the next."""
+PATIENCE = 3.0
+_LOCK_NOT_AVAILABLE = "55P03"
 
 _GRANTS = """
 DO $$ BEGIN
@@ -47,18 +53,40 @@ async def migrate(url: str) -> None:
     engine = create_async_engine(
         async_url,
         poolclass=NullPool,
-        connect_args={"server_settings": {"lock_timeout": "3s", "statement_timeout": "600s"}},
+        connect_args={
+            "server_settings": {
+                "lock_timeout": f"{ONE_TRY * 1000:.0f}ms",
+                "statement_timeout": "600s",
+            }
+        },
     )
     try:
         async with engine.connect() as guard:
             await guard.execute(text("SET lock_timeout = 0"))
             await guard.execute(text(f"SELECT pg_advisory_lock({_LOCK})"))
+            await _until_locks_are_free(engine)
+    finally:
+        await engine.dispose()
+
+
+async def _until_locks_are_free(engine: AsyncEngine) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while True:
+        try:
             async with engine.connect() as connection:
                 await connection.run_sync(_upgrade)
             async with engine.begin() as connection:
                 await connection.execute(text(_GRANTS))
-    finally:
-        await engine.dispose()
+            return
+        except Exception as error:
+            if not _is_locked_out(error) or time.monotonic() + ONE_TRY >= give_up:
+                raise
+            await asyncio.sleep(ONE_TRY)
+
+
+def _is_locked_out(error: Exception) -> bool:
+    cause = getattr(error, "orig", error)
+    return getattr(cause, "sqlstate", None) == _LOCK_NOT_AVAILABLE
 
 
 def main() -> int:
@@ -69,8 +97,13 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        if _is_locked_out(error):
+            what = (
+                f"another session held a table's lock for {PATIENCE:.0f} s (an open transaction?)"
+            )
         sys.stderr.write(
-            f"migrate: {type(error).__name__}: {error}\n"
+            f"migrate: {what}\n"
             "Nothing half-done was kept. Check REDRAFT_DATABASE_OWNER_URL and run it again.\n"
         )
         return 1
