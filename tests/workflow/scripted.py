@@ -41,7 +41,7 @@ from workflows.contract import (
 from workflows.review_run import ReviewRun
 from workflows.vocabulary import MODEL_QUEUE, QUEUE, WORKFLOW_NAME, workflow_id
 
-TASK_TIMEOUT = timedelta(seconds=1)
+TASK_TIMEOUT = timedelta(seconds=3)
 """A load held longer than this lets the workflow hear what arrives meanwhile."""
 
 
