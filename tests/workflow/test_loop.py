@@ -112,7 +112,6 @@ async def test_a_cancel_during_a_load_is_not_swallowed_by_it(script: Script) -> 
     assert len(script.of(CancelMove)) == 1
 
 
-@pytest.mark.rule("queue_tested_again")
 async def test_a_signal_beside_the_end_of_the_parking_time_is_obeyed(
     temporal_client: Client,
 ) -> None:
