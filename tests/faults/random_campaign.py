@@ -241,11 +241,11 @@ class Campaign:
             return
         asked = self.place.ledger.of.get(life.tag, [])
         case = Case(
-            self.place,
             rows,
             list(asked),
-            self.windows,
-            lambda kind, facts: self.violated(kind, life, facts),
+            blames=self.place.blames,
+            windows=self.windows,
+            say=lambda kind, facts: self.violated(kind, life, facts),
         )
         if final and await still_open(self.place, life.run_id):
             self.violated("open rows", life, "at the very end")

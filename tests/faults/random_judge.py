@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from activities.death import Identity
 from tests.faults.kit.members import Blame
 from tests.faults.kit.model import Asked, canonical
-from tests.faults.kit.place import Place
 from tests.faults.random_rows import Call, Rows
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import EventType, RunStatus
@@ -51,9 +50,16 @@ class Case:
     """One run against what its rows say and what was asked for it."""
 
     def __init__(
-        self, place: Place, rows: Rows, asked: Sequence[Asked], windows: Sequence[Window], say: Say
+        self,
+        rows: Rows,
+        asked: Sequence[Asked],
+        *,
+        blames: Sequence[Blame],
+        windows: Sequence[Window],
+        say: Say,
     ) -> None:
-        self.place, self.rows, self.asked, self.windows, self.say = place, rows, asked, windows, say
+        self.rows, self.asked, self.say = rows, asked, say
+        self.blames, self.windows = blames, windows
         self.call_of: dict[int, Call] = {}
         self.counted = Counted(runs=1, requests=len(asked), calls=len(rows.calls))
 
@@ -229,7 +235,7 @@ class Case:
             return []
         return [
             blame
-            for blame in self.place.blames
+            for blame in self.blames
             if blame.pid == worker.pid
             and blame.since >= worker.started - LAG
             and blame.since <= until + LAG
