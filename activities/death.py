@@ -79,7 +79,8 @@ class Witness:
         self.seen_free: dict[str, tuple[float, float]] = {}
 
     async def prove(self, connection: Connection, worker: str) -> bool:
-        """Whether `worker` is proved dead now."""
+        """Whether `worker` is proved dead now. Silence counts only for a session that was there all
+        the while, and no session is older than its postmaster."""
         if worker == str(self.mine):
             return False
         other = Identity.parse(worker)
@@ -94,9 +95,8 @@ class Witness:
                            WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
                              AND l.classid::bigint = ((w.lock_key >> 32) & 4294967295)
                              AND l.objid::bigint = (w.lock_key & 4294967295)) AS locked,
-                   now() - pg_postmaster_start_time() > interval '15 s' AND now() - (
-                       SELECT backend_start FROM pg_stat_activity
-                       WHERE pid = pg_backend_pid()) > interval '15 s' AS calm
+                   now() - (SELECT backend_start FROM pg_stat_activity
+                            WHERE pid = pg_backend_pid()) > interval '15 s' AS calm
             FROM (SELECT $1::text AS id) wanted LEFT JOIN workers w ON w.id = wanted.id
             """,
             worker,
