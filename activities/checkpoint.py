@@ -15,7 +15,7 @@ from activities.claim import abandon_step
 from activities.death import LOOKS_APART, living
 from activities.hooks import Hook, committed
 from activities.outcomes import loop_over
-from activities.record import Move, insert_comment, lock_run, move, read_run
+from activities.record import Move, RunRow, insert_comment, lock_run, move, read_run
 from activities.tools import Tools
 from deploy.database import Connection, clean
 from workflows.contract import (
@@ -185,6 +185,8 @@ class Checkpoint:
 
         async def work(connection: Connection) -> bool:
             run = await lock_run(connection, given.run_id)
+            if run is not None and run.owner_worker is None and run.epoch == given.epoch:
+                return await _left_by(connection, run, given.worker)
             if run is None or run.owner_worker != given.worker or run.epoch != given.epoch:
                 return False
             if run.status != RunStatus.RUNNING or not await self._dead(connection, given):
@@ -201,6 +203,15 @@ class Checkpoint:
         if step is not None and step["worker"] == given.worker:
             return not await living(connection, self.tools.witness, step["id"], given.worker)
         return await self.tools.witness.prove(connection, given.worker)
+
+
+async def _left_by(connection: Connection, run: RunRow, worker: str) -> bool:
+    """Taken over before, and who did it died before the workflow heard of it: without the same
+    answer again the workflow would wait for the dead activity until its heartbeat times out."""
+    newest: str | None = await connection.fetchval(
+        "SELECT worker FROM steps WHERE run_id = $1 ORDER BY seq DESC LIMIT 1", run.id
+    )
+    return run.status == RunStatus.RUNNING and newest == worker
 
 
 async def abandon_open_step(connection: Connection, run_id: str) -> None:
