@@ -1,0 +1,183 @@
+"""Chains of deaths around calls and steps: each worker goes on with what the last one left."""
+
+from __future__ import annotations
+
+from tests.fake_llm import Items, Reply, errors, good_reviewer
+from tests.faults.dying import Chain, Dying
+from tests.faults.kit import PATIENT, issues, planted
+from tests.stack import Json, minutes
+
+QUICK = {"REDRAFT_HEARTBEAT_TIMEOUT": "4"}
+"""Before a claim nobody is known to have the work: only the missing heartbeat tells."""
+
+
+async def _run(workers: Dying, wrong: int) -> Json:
+    workers.llm.script(good_reviewer(errors=planted(wrong)))
+    workers.llm.pace(per_chunk=0.01)
+    return await workers.stack.create(minutes(errors=wrong))
+
+
+async def _goes_on(workers: Dying, wrong: int) -> None:
+    run = await _run(workers, wrong)
+    await workers.dies(workers.kills)
+    await workers.lives()
+    await workers.all_is_well(run)
+    await workers.nothing_repaid(run)
+
+
+async def review(workers: Dying) -> None:
+    await _goes_on(workers, 4)
+
+
+async def refine(workers: Dying) -> None:
+    await _goes_on(workers, 4)
+
+
+async def take_over(workers: Dying) -> None:
+    """The heartbeat is not waited for here, or a claim would be faster than the reaper."""
+    await _goes_on(workers, 0)
+
+
+async def end(workers: Dying) -> None:
+    await _goes_on(workers, 0)
+
+
+async def stopped(workers: Dying) -> None:
+    """Dies while an interrupt is carried out, twice; and while what it left is closed."""
+    run = await _run(workers, 2)
+    for asked in (1, 2):
+        workers.llm.queue(Reply(items=issues(2), stall_after=Items(1)), schema="redraft_review")
+        process = workers.begins()
+        await workers.asked(asked)
+        await workers.command(run, "interrupt")
+        await workers.died(process)
+        if asked == 1:
+            await workers.dies(2)
+            assert (await workers.stack.run(run["id"]))["status"] == "INTERRUPTED"
+        await workers.command(run, "resume")
+    await workers.lives()
+    await workers.all_is_well(run)
+    await workers.nothing_repaid(run)
+
+
+async def failing_call(workers: Dying) -> None:
+    workers.llm.queue(*[errors.server_error()] * 3)
+    await _goes_on(workers, 1)
+
+
+async def failed_for_good(workers: Dying) -> None:
+    """Dies before and after the run became FAILED, which it does once."""
+    run = await _run(workers, 1)
+    workers.llm.script(errors.bad_key())
+    await workers.dies(2)
+    await workers.lives()
+    failed = await workers.stack.until(run["id"], "FAILED", seconds=1)
+    assert failed["reason"]["code"] == "provider_refused"
+    await workers.settled(run)
+    workers.llm.script(good_reviewer(errors=planted(1)))
+    await workers.command(run, "resume")
+    await workers.all_is_well(run, failed=1)
+    await workers.nothing_repaid(run)
+
+
+async def fault_of_ours(workers: Dying) -> None:
+    """The profile is gone: nobody's fault but a fault. Dies before and after it is written."""
+    stack = workers.stack
+    await stack.sql(
+        "INSERT INTO profiles (name, version, model, actor) VALUES ('gone', 1, 'fake', 'local')"
+    )
+    workers.llm.script(good_reviewer(errors=planted(1)))
+    run = await stack.create(minutes(errors=1, profile="gone"))
+    await stack.sql("UPDATE profiles SET name = 'away' WHERE name = 'gone'")
+    await workers.dies(2)
+    now = await stack.run(run["id"])
+    assert (now["status"], now["phase"]["code"]) == ("RUNNING", "waiting_retry")
+    await stack.sql("UPDATE profiles SET name = 'gone' WHERE name = 'away'")
+    await workers.lives()
+    await workers.all_is_well(run)
+
+
+async def complete(workers: Dying) -> None:
+    """All parts are committed and the step is not closed: it is closed without a call."""
+    stack = workers.stack
+    run = await _run(workers, 1)
+    workers.llm.queue(Reply(hang=True))
+    begun = workers.begins()
+    await workers.asked(1)
+    await workers.command(run, "interrupt")
+    await workers.settled(run)
+    stack.kill(begun)
+    await stack.sql("UPDATE step_parts SET done_at = now(), result = '{}'")
+    await workers.command(run, "resume")
+    await workers.dies(2)
+    await workers.lives()
+    await workers.all_is_well(run)
+    assert len(workers.llm.requests) == 1
+
+
+CHAINS = [
+    Chain(
+        play=review,
+        environment=QUICK,
+        points=[
+            "prepare.before",
+            "prepare.after",
+            "claim.written",
+            "claim.committed",
+            "open_call.written",
+            "open_call.committed",
+            "request.before",
+            "items.written",
+            "items.committed",
+            "request.after",
+            "settle.written",
+            "settle.committed",
+        ],
+    ),
+    Chain(
+        play=refine,
+        environment=QUICK,
+        points=[
+            "settle.committed",
+            "items.committed",
+            "request.after",
+            "settle.written",
+            "settle.committed",
+        ],
+    ),
+    Chain(
+        play=take_over,
+        environment=PATIENT,
+        points=[
+            "request.before",
+            "tell_workflow.before",
+            "tell_workflow.after",
+            "take_over.written",
+            "take_over.committed",
+            "release.before",
+        ],
+    ),
+    Chain(
+        play=end,
+        environment=QUICK,
+        points=["release.after", "conclude.written", "conclude.committed"],
+    ),
+    Chain(
+        play=stopped,
+        environment=QUICK,
+        points=[
+            "stopped.written",
+            "close_dead.written",
+            "close_dead.committed",
+            "stopped.committed",
+        ],
+    ),
+    Chain(play=failing_call, environment=QUICK, points=["later.written", "later.committed"]),
+    Chain(play=failed_for_good, environment=QUICK, points=["fail.written", "fail.committed"]),
+    Chain(play=fault_of_ours, environment=QUICK, points=["fault.written", "fault.committed"]),
+    Chain(
+        play=complete,
+        environment=PATIENT,
+        points=["complete.written:9", "complete.written", "complete.committed"],
+    ),
+]

@@ -1,0 +1,150 @@
+"""Workers of one stack that die one after the other, each at the point it was told.
+
+The next one has imported everything before it begins, so a death costs little time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+
+from temporalio.client import Client
+
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM
+from tests.faults.kit import ended, nothing_repaid, worker_seen
+from tests.services import PostgresServer, TemporalServer, spawn
+from tests.stack import Json, Stack, consistent
+
+PATIENCE = 90
+"""Seconds for anything to happen; nothing in a product is waited for that long."""
+KILLED = 137
+
+
+def warm(stack: Stack, fault: str = "", **more: str) -> subprocess.Popen[bytes]:
+    """A worker that has imported everything; it begins at `start`."""
+    log = stack.folder / f"worker{len(stack.workers)}.log"
+    environment = {**stack.environment(), **more, "REDRAFT_FAULT": fault}
+    argv = [sys.executable, "-m", "tests.faults.warm"]
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # inherited: it may come early
+    stack.workers.append(spawn(argv, log=log, environment=environment))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
+    return stack.workers[-1]
+
+
+def start(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGUSR1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Servers:
+    """Where a chain's own database and namespace are made."""
+
+    postgres: PostgresServer
+    temporal: TemporalServer
+    client: Client
+
+
+class Dying:
+    """`points` in the order in which workers die; after the last of them one lives.
+
+    `begins` starts the next worker, `dies` also waits for its death, `lives` starts the last one.
+    """
+
+    def __init__(self, stack: Stack, llm: FakeLLM, points: list[str]) -> None:
+        self.stack, self.llm = stack, llm
+        self.kills = len(points)
+        self.left = deque(points)
+        self.point = self.at = ""
+        self.following: subprocess.Popen[bytes] | None = None
+
+    def _warm_next(self) -> None:
+        self.point = self.left.popleft() if self.left else ""
+        self.following = warm(self.stack, self.point)
+
+    def begins(self) -> subprocess.Popen[bytes]:
+        if self.following is None:
+            self._warm_next()
+        assert self.following is not None, "just made"
+        now, self.at = self.following, self.point
+        start(now)
+        self._warm_next()
+        return now
+
+    async def died(self, process: subprocess.Popen[bytes]) -> None:
+        """It did, at its point and by itself."""
+        try:
+            assert await ended(process, seconds=PATIENCE, what="a worker") == KILLED
+        except AssertionError as error:
+            raise AssertionError(f"at {self.at}: {error}\n{self.stack.logs()}") from None
+
+    async def dies(self, times: int = 1) -> None:
+        for _ in range(times):
+            await self.died(self.begins())
+
+    async def lives(self) -> subprocess.Popen[bytes]:
+        """The last one, once it is known to the others."""
+        assert [self.point, *self.left] == [""], "all others died"
+        now = self.begins()
+        await worker_seen(self.stack, now, PATIENCE)
+        return now
+
+    async def asked(self, count: int) -> None:
+        await self.llm.wait_requests(count, seconds=PATIENCE)
+
+    async def command(self, run: Json, name: str, status: int = 202) -> None:
+        code, answer = await self.stack.call("POST", f"/api/runs/{run['id']}/{name}", {})
+        assert code == status, (code, answer)
+
+    async def settled(self, run: Json) -> None:
+        """Nothing of the run is open any more, whatever its status."""
+
+        async def closed() -> bool:
+            now = await self.stack.run(run["id"])
+            return now["active_step"] is None and not now["stopping"]
+
+        await eventually(closed, seconds=PATIENCE, what="a closed step")
+
+    async def all_is_well(self, run: Json, *, failed: int = 0) -> None:
+        """It ended by itself; every kill cost at most the call in flight; nothing twice."""
+        stack = self.stack
+        await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=PATIENCE)
+        await consistent(stack, run["id"])
+        calls = await stack.rows(run["id"], "calls")
+        settled = sum(call["status"] in ("SUCCEEDED", "FAILED") for call in calls)
+        assert len(self.llm.requests) <= settled + self.kills
+        made = await stack.sql("SELECT round FROM revisions WHERE run_id = $1", run["id"])
+        assert len(made) == len({row["round"] for row in made}), "a round was written twice"
+        types = [event["type"] for event in await stack.events(run["id"])]
+        assert types.count("run_awaiting_confirmation") == 1
+        assert types.count("run_failed") == failed
+
+    async def nothing_repaid(self, run: Json) -> None:
+        """Only where the model server saw no other run."""
+        await nothing_repaid(self.stack, self.llm, run["id"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chain:
+    """Deaths one after the other, and what is done between them."""
+
+    play: Callable[[Dying], Awaitable[None]]
+    points: list[str]
+    environment: dict[str, str]
+
+
+@contextlib.asynccontextmanager
+async def dying(servers: Servers, chain: Chain) -> AsyncIterator[Dying]:
+    """A database, a namespace, a model server and an API of the chain's own."""
+    environment, points = chain.environment, chain.points
+    async with FakeLLM() as llm:
+        stack = Stack(servers.postgres, servers.temporal, servers.client, llm.base_url, environment)
+        try:
+            yield Dying(await stack.start(workers=0), llm, points)
+        finally:
+            await stack.stop()
