@@ -21,7 +21,7 @@ from tests.bench.peers.adapter import Adapter
 from tests.bench.peers.described import with_redraft
 from tests.bench.peers.environment import Impossible, clean
 from tests.bench.peers.figures import figures
-from tests.bench.peers.program import FILES, check_peers, find_harness, measures_of
+from tests.bench.peers.program import FILES, check_peers, find_harness, measures_of, turns
 from tests.bench.peers.wrapping import Words, choose_quote, wrap
 from tests.fake_llm import FakeLLM, Reply, always
 from workflows.kinds.kind import Finding, Item, Material, OpenIssue, SourceText, Work
@@ -225,6 +225,11 @@ def test_groups_stand_for_their_measures() -> None:
     assert measures_of("kill,interrupt,crash") == ["crash", "crash50", "interrupt"]
     with pytest.raises(ValueError, match="no measure 'kil'"):
         measures_of("kil")
+
+
+def test_peers_take_turns_within_a_measure_and_another_begins_each_repetition() -> None:
+    found = [(one.rep, one.measure, one.peer) for one in turns(2, ["crash"], ["a", "b"])]
+    assert found == [(0, "crash", "a"), (0, "crash", "b"), (1, "crash", "b"), (1, "crash", "a")]
 
 
 def test_the_callers_variables_do_not_reach_the_harness() -> None:

@@ -36,6 +36,7 @@ def redraft(*, adapter_port: int) -> dict[str, Any]:
         "setup": [_module("deploy.migrations")],
         "env": {
             "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "",
             "PYTHONPYCACHEPREFIX": sys.pycache_prefix or str(ROOT / ".venv" / "pycache"),
             "REDRAFT_DATABASE_URL": "{db_url}",
             "REDRAFT_API_PORT": "{port}",

@@ -8,6 +8,7 @@ when a peer does badly (the table says so), 1 when a measure broke, 2 when nothi
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -15,8 +16,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from deploy.local.accounts import for_postgres
 from deploy.local.errors import Refused
@@ -51,8 +54,8 @@ def main(arguments: Sequence[str]) -> int:
         code = 2
     if code == 0 and not given.keep:
         shutil.rmtree(folder, ignore_errors=True)
-    elif code == 1 or given.keep:
-        print(f"logs, database and results: {folder}", file=sys.stderr)
+    else:
+        print(f"logs and results: {folder}", file=sys.stderr)
     return code
 
 
@@ -118,40 +121,72 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _measure(given: argparse.Namespace, harness: Path, python: Path, folder: Path) -> int:
-    facts, results = report.machine(), folder / "results.jsonl"
+    facts, results = report.machine(), folder / "all.jsonl"
     print(", ".join(f"{name} {value}" for name, value in facts.items()), flush=True)
-    words = ["--measures", ",".join(given.measures), "--peers", ",".join(given.peers)]
-    words += ["--reps", str(given.reps), "--specs", str(folder / "peers.json")]
-    words += ["--out", str(results)]
-    if given.size is not None:
-        words += ["--size", str(given.size)]
-    ended = _run([str(python), str(harness / "harness.py"), *words], folder)
-    if not results.exists():
-        raise Impossible(
-            "the harness could not start (its words are above). Its ports are fixed: does "
-            "something else listen on 18080, 18100, 18233 to 18235 or 18432?"
-        )
+    entries: list[dict[str, Any]] = []
+    for one in turns(given.reps, given.measures, given.peers):
+        entries.append(_one(one, given.size, [str(python), str(harness / "harness.py")], folder))
+        with results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entries[-1]) + "\n")
     print(flush=True)
     table = [str(python), str(harness / "report.py"), str(results), "--reference", given.reference]
     subprocess.run(table, env=clean(os.environ), check=False)
-    entries = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     if given.json is not None:
         report.write_json(given.json, facts, figures(entries, given.reference))
     for line in broken(entries):
         print(f"broke: {line}", file=sys.stderr)
-    return 1 if ended or broken(entries) else 0
+    return 1 if broken(entries) else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class One:
+    """One measurement of one peer."""
+
+    rep: int
+    measure: str
+    peer: str
+
+
+def turns(reps: int, measures: Sequence[str], peers: Sequence[str]) -> Iterator[One]:
+    """Peer by peer within a measure, and another one first in the next repetition."""
+    for rep in range(reps):
+        first = rep % len(peers)
+        for measure in measures:
+            for peer in (*peers[first:], *peers[:first]):
+                yield One(rep=rep, measure=measure, peer=peer)
+
+
+def _one(one: One, size: int | None, harness: Sequence[str], folder: Path) -> dict[str, Any]:
+    """A start of the harness for each: what one has left behind is not measured with the next."""
+    out = folder / "results.jsonl"
+    out.unlink(missing_ok=True)
+    words = ["--measures", one.measure, "--peers", one.peer, "--reps", "1", "--out", str(out)]
+    words += ["--specs", str(folder / "peers.json")]
+    if size is not None:
+        words += ["--size", str(size)]
+    code = _run([*harness, *words], folder)
+    if not out.exists():
+        raise Impossible(
+            f"the harness could not start (it ended with {code}, its words are above; its logs: "
+            f"{folder / 'logs'}). Its ports are fixed: does something else listen on 18080, "
+            "18100, 18233 to 18235 or 18432?"
+        )
+    entry: dict[str, Any] = json.loads(out.read_text(encoding="utf-8").splitlines()[-1])
+    return {**entry, "rep": one.rep}
 
 
 def _run(words: list[str], folder: Path) -> int:
-    """The harness, which stops all it has started when it is interrupted."""
+    """The harness, which stops all it has started when it is interrupted; but not a peer that
+    never became ready."""
     environment = {**clean(os.environ), "BENCH_DIR": str(folder)}
-    # Nothing is written beside the harness, and its peers start again as quickly as Redraft.
-    environment["PYTHONPYCACHEPREFIX"] = str(Path(words[0]).parent.parent / "pycache")
+    # Nothing is written beside the harness; its peers' packages are compiled by pip.
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     if account := for_postgres(folder / "pg"):
         environment["BENCH_PG_USER"] = account.name
     process = subprocess.Popen(
         words,
         env=environment,
+        start_new_session=True,
         preexec_fn=_tie_to_parent(signal.SIGINT),  # noqa: PLW1509
     )
     try:
@@ -160,3 +195,5 @@ def _run(words: list[str], folder: Path) -> int:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
