@@ -12,14 +12,13 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from tests.bench import report
 from tests.faults.kit import FAULTS, Fault, Place
 from tests.faults.kit.place import own_folder, remove_folder
 from tests.faults.random_campaign import Campaign, Done
-from tests.faults.random_report import told
+from tests.faults.random_report import as_json, told
 
 
 async def campaign(given: argparse.Namespace, folder: Path) -> Done:
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     done = asyncio.run(campaign(given, folder))
     print("\n" + "\n".join(told(done)))
     if given.json is not None:
-        content = {"machine": facts, "minutes": given.minutes, **asdict(done)}
+        content = {"machine": facts, "minutes": given.minutes, **as_json(done)}
         given.json.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if done.violations:
         print(f"evidence: {folder}", file=sys.stderr)

@@ -44,3 +44,17 @@ def figures(done: Done) -> dict[str, object]:
         "drift": done.of(*DRIFT),
         "violations": len(done.violations),
     }
+
+
+def as_json(done: Done) -> dict[str, object]:
+    """All of it; times and recoveries by fault."""
+    return {
+        **figures(done),
+        "faults by name": dict(done.faults),
+        "worst recovery seconds": done.recovery,
+        "lost calls by cause": {str(cause): n for cause, n in done.counted.lost.items()},
+        "in the window, each": done.counted.window_facts,
+        "ends of runs": dict(done.ends),
+        "ended by themselves": done.exits,
+        "violated": [vars(one) for one in done.violations],
+    }
