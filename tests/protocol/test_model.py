@@ -14,9 +14,9 @@ from tests.protocol.state import FAULTS
 from tests.protocol.witness import WITNESSES
 
 QUICK = (
-    *("no fault", "kill", "freeze", "parts: kill, restart", "two kills", "kill, freeze"),
-    *("kill, lost marker", "hand-over", "partition, kill", "backend crash, kill"),
-    *("restart, block", "edit, freeze", "rework", "terminate, kill"),
+    *("no fault", "kill", "freeze", "parts: kill, restart", "two kills", "kill, lost marker"),
+    *("hand-over", "partition, kill", "partition, interrupt", "backend crash, kill"),
+    "restart, block",
 )
 SHOWN = [name for name, rule in (RULES | ASSUMPTIONS).items() if not rule.hidden]
 
