@@ -1,12 +1,15 @@
 """`python -m tests.replay.record`: runs one workflow to every kind of wait and stores its history.
 
-Run it when a workflow's shape was released; never replace a history of an older release, add one.
+Run it when a kind of wait was added, or a workflow's shape was released (then give the new
+histories names of their own): what is stored is never replaced.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeAlias
 
 from temporalio.client import WorkflowExecutionStatus
 
@@ -16,11 +19,14 @@ from tests.services import PostgresServer, TemporalServer
 from tests.stack import Stack, minutes
 
 HISTORIES = Path(__file__).parent / "histories"
+Scene: TypeAlias = Callable[[Stack, FakeLLM], Awaitable[None]]
 
 
 async def store(stack: Stack, run_id: str, name: str) -> None:
     history = await stack.workflow(run_id).fetch_history()
-    (HISTORIES / f"{name}.json").write_text(history.to_json(), encoding="utf-8")
+    file = HISTORIES / f"{name}.json"
+    if not file.exists():
+        file.write_text(history.to_json(), encoding="utf-8")
 
 
 async def until_ended(stack: Stack, run_id: str) -> None:
@@ -28,7 +34,7 @@ async def until_ended(stack: Stack, run_id: str) -> None:
         described = await stack.workflow(run_id).describe()
         return bool(described.status != WorkflowExecutionStatus.RUNNING)
 
-    await eventually(ended, what="the workflow's end")
+    await eventually(ended, seconds=60, what="the workflow's end")
 
 
 async def finished(stack: Stack, llm: FakeLLM) -> None:
@@ -91,6 +97,45 @@ async def taken_over(stack: Stack, llm: FakeLLM) -> None:
     await store(stack, run["id"], "taken_over")
 
 
+async def parked(stack: Stack, llm: FakeLLM) -> None:
+    """A person takes longer than the workflow waits; a later answer finds only the row."""
+    run = await stack.create(minutes(errors=0))
+    await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    await until_ended(stack, run["id"])
+    await store(stack, run["id"], "parked")
+
+
+async def interrupted(stack: Stack, llm: FakeLLM) -> None:
+    llm.script(Reply(hang=True))
+    run = await stack.create()
+    await llm.wait_requests(1)
+    await stack.call("POST", f"/api/runs/{run['id']}/interrupt", {})
+    await llm.wait_gone(1)
+
+    async def waits() -> bool:
+        progress = await stack.workflow(run["id"]).query("progress")
+        return bool(progress["status"] == "INTERRUPTED")
+
+    await eventually(waits, what="the wait of an interrupted run")
+    await store(stack, run["id"], "interrupted")
+
+
+SCENES: dict[Scene, tuple[str, ...]] = {
+    finished: ("waiting_for_a_person", "confirmed"),
+    stopped: ("mid_round", "interrupted_and_resumed"),
+    interrupted: ("interrupted",),
+    by_hand: ("by_hand", "cancelled"),
+    retried: ("waiting_for_a_retry",),
+    taken_over: ("taken_over",),
+    parked: ("parked",),
+}
+
+
+def missing() -> list[Scene]:
+    there = {file.stem for file in HISTORIES.glob("*.json")}
+    return [scene for scene, names in SCENES.items() if not there.issuperset(names)]
+
+
 async def main() -> None:
     HISTORIES.mkdir(exist_ok=True)
     postgres, temporal = PostgresServer(), TemporalServer()
@@ -101,9 +146,10 @@ async def main() -> None:
         await postgres.ready()
         await postgres.make_template()
         client = await temporal.ready()
-        for scene in (finished, stopped, by_hand, retried, taken_over):
+        for scene in missing():
             async with FakeLLM() as llm:
-                stack = Stack(postgres, temporal, client, llm.base_url)
+                more = {"REDRAFT_PARKING_SECONDS": "5"} if scene is parked else {}
+                stack = Stack(postgres, temporal, client, llm.base_url, more)
                 await stack.start()
                 try:
                     await scene(stack, llm)

@@ -28,6 +28,8 @@ def test_every_kind_of_wait_has_a_history() -> None:
         "cancelled",
         "waiting_for_a_retry",
         "taken_over",
+        "interrupted",
+        "parked",
     }
 
 
