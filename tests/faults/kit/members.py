@@ -61,11 +61,17 @@ class Member:
         self.wanted = False
         if not self.alive:
             return
-        self.blame("killed")
-        for process in self._tree():
-            with contextlib.suppress(psutil.Error):
-                process.kill()
+        self.strike()
         await self.reaped()
+
+    def strike(self) -> None:
+        """The same without waiting for its end."""
+        self.wanted = False
+        if self.alive:
+            self.blame("killed")
+            for process in self._tree():
+                with contextlib.suppress(psutil.Error):
+                    process.kill()
 
     def kill_now(self) -> None:
         """The process alone and without waiting, for who is in the middle of something."""

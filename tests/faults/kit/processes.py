@@ -264,7 +264,9 @@ async def freeze_api(place: Place, dice: Random) -> AsyncIterator[str]:
 async def kill_everything(place: Place, dice: Random) -> AsyncIterator[str]:
     names = list(place.members)
     dice.shuffle(names)
-    await asyncio.gather(*(place.members[name].kill() for name in names))
+    for name in names:
+        place.members[name].strike()
+    await asyncio.gather(*(place.members[name].reaped() for name in names))
     yield "everything"
     for name in names:
         place.members[name].start()
