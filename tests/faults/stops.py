@@ -15,7 +15,6 @@ from tests.stack import Json, Stack, consistent, minutes
 
 _PATIENCE = 180.0
 STANDING_STILL = {
-    "REDRAFT_HEARTBEAT_TIMEOUT": "300",
     "REDRAFT_FIRST_BYTE_TIMEOUT": "900",
     "REDRAFT_SILENCE_TIMEOUT": "900",
 }

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.fake_llm import FakeLLM
+from tests.conftest import StartStack
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM, Items, Reply, good_reviewer
 from tests.faults.everything import Mortals, everything_dies
+from tests.faults.kit import PATIENT, issues, nothing_repaid, planted, stored
 from tests.services import PostgresServer, TemporalServer
-from tests.stack import Stack
+from tests.stack import Stack, consistent, minutes
 
 
 @pytest.mark.timeout(400)
@@ -24,3 +27,24 @@ async def test_each_run_goes_on_or_waits_as_its_row_says_after_everything_died(
         )
     finally:
         await stack.stop()
+
+
+async def test_a_run_needs_no_api_to_go_on(start_stack: StartStack, llm: FakeLLM) -> None:
+    stack = await start_stack(PATIENT)
+    llm.script(good_reviewer(errors=planted(2)))
+    llm.queue(Reply(items=issues(2), stall_after=Items(1)))
+    run = await stack.create(minutes(errors=2))
+    await stored(stack, run["id"], 1)
+    assert stack.api_process is not None
+    stack.kill(stack.api_process)
+    llm.release()
+
+    async def done() -> bool:
+        return bool(await stack.sql("SELECT id FROM runs WHERE status = 'AWAITING_CONFIRMATION'"))
+
+    await eventually(done, seconds=60, what="the end of the run")
+    stack.api()
+    await stack.until_ready()
+    await consistent(stack, run["id"])
+    await nothing_repaid(stack, llm, run["id"])
+    assert len(llm.requests) == 3
