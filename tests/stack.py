@@ -146,19 +146,20 @@ class Stack:
         return run
 
     async def rows(self, run_id: str, what: str) -> list[Json]:
-        """steps, items, calls or issues, in order."""
-        code, page = await self.call("GET", f"/api/runs/{run_id}/{what}?limit=200")
-        assert code == 200, (code, page)
-        found: list[Json] = page["items"]
-        return found
+        """All steps, items, calls, issues or events, in order."""
+        found: list[Json] = []
+        cursor = ""
+        while True:
+            path = f"/api/runs/{run_id}/{what}?limit=200{cursor}"
+            code, page = await self.call("GET", path, None, {"Accept": "application/json"})
+            assert code == 200, (code, page)
+            found += page["items"]
+            if not page["next_cursor"]:
+                return found
+            cursor = f"&cursor={page['next_cursor']}"
 
     async def events(self, run_id: str) -> list[Json]:
-        code, page = await self.call(
-            "GET", f"/api/runs/{run_id}/events?limit=200", None, {"Accept": "application/json"}
-        )
-        assert code == 200, (code, page)
-        found: list[Json] = page["items"]
-        return found
+        return await self.rows(run_id, "events")
 
     async def until(self, run_id: str, *statuses: str, seconds: float = 20) -> Json:
         async def look() -> Json | None:
