@@ -216,7 +216,6 @@ async def explore(stack: Stack, llm: FakeLLM, *, examples: int, steps: int, kill
 
 
 @pytest.mark.timeout(300 + LONG * 90)
-@pytest.mark.rule("conditional_update", "living_wins")
 async def test_random_steps_never_leave_the_table_of_moves(own: Stack, llm: FakeLLM) -> None:
     end = time.monotonic() + LONG * 60
     if not LONG:

@@ -79,7 +79,6 @@ async def _move(stack: Stack, run: Json, command: str, body: Json | None = None)
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.rule("row_is_truth", "call_fenced", "claim_needs_epoch")
 async def test_rows_of_an_earlier_moment_go_on_and_the_future_writes_nothing(
     beside: tuple[Stack, PostgresServer], llm: FakeLLM, tmp_path: Path
 ) -> None:
