@@ -14,7 +14,6 @@ from tests.stack import Stack, consistent, minutes
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.rule("row_is_truth", "claim_supersedes_dead", "call_fenced")
 async def test_each_run_goes_on_or_waits_as_its_row_says_after_everything_died(
     mortal_postgres: PostgresServer, mortal_temporal: TemporalServer, llm: FakeLLM
 ) -> None:

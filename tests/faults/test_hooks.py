@@ -33,9 +33,7 @@ def test_every_point_has_its_death() -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.rule(
-    "claim_supersedes_dead", "claim_returns_result", "call_fenced", "take_over", "sweep_sends_due"
-)
+@pytest.mark.rule("take_over", "sweep_sends_due", "claim_closes_complete")
 async def test_a_kill_at_any_point_costs_at_most_the_call_in_flight(
     postgres: PostgresServer, temporal: TemporalServer, temporal_client: Client
 ) -> None:

@@ -101,14 +101,14 @@ async def test_an_interrupt_works_without_temporal_and_without_notifications(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.rule("worker_polls_row", "conditional_update")
+@pytest.mark.rule("conditional_update")
 async def test_a_full_house_stops_at_once(start_stack: StartStack, llm: FakeLLM) -> None:
     """`./redraft bench recovery stops` takes 200."""
     await stop_a_full_house(await start_stack(STANDING_STILL), llm, runs=60)
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.rule("claim_needs_epoch", "commit_by_epoch", "living_wins", "number_not_flag")
+@pytest.mark.rule("living_wins")
 async def test_of_resumes_right_behind_interrupts_no_two_ask_at_once(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:

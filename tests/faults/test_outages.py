@@ -14,7 +14,7 @@ SECONDS = 6.0
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.rule("commit_repeats", "living_wins", "every_end_loads", "this_postmaster")
+@pytest.mark.rule("commit_repeats")
 async def test_an_outage_costs_time_and_no_request(
     mortal_postgres: PostgresServer, mortal_temporal: TemporalServer, llm: FakeLLM
 ) -> None:

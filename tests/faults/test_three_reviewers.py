@@ -12,7 +12,7 @@ from tests.faults.thirty_kills import KILLED_OFTEN, thirty_kills
 from tests.stack import Stack, consistent, minutes
 
 
-@pytest.mark.rule("parts_alone", "count_after_lock")
+@pytest.mark.rule("count_after_lock")
 async def test_what_reviewers_find_in_the_same_moment_is_all_in_the_result(
     stack: Stack, llm: FakeLLM
 ) -> None:
@@ -38,7 +38,7 @@ async def test_what_reviewers_find_in_the_same_moment_is_all_in_the_result(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.rule("parts_alone", "claim_supersedes_dead", "plan_frozen", "take_over")
+@pytest.mark.rule("parts_alone")
 async def test_a_run_whose_worker_dies_again_and_again_ends_by_itself_and_pays_nothing_twice(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:
