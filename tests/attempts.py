@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import asyncpg
 from temporalio.activity import ActivityCancellationDetails
 from temporalio.testing import ActivityEnvironment
 
@@ -27,7 +28,7 @@ from activities.presence import Presence
 from activities.record import Move, lock_run, move
 from activities.round import Rounds
 from activities.tools import Tools
-from deploy.database import Connection, Pool, new_id
+from deploy.database import Connection, Pool, new_id, prepare_connection
 from deploy.settings import Settings
 from tests import read_rows
 from tests.eventually import eventually
@@ -118,6 +119,13 @@ class Shop:
         row = {"kind": "text", "queued_at": datetime.now(UTC), **values}
         return await read_rows.add_run(self.pool, document, **row)
 
+    @contextlib.asynccontextmanager
+    async def locked(self, run_id: str) -> AsyncIterator[Connection]:
+        """A transaction that holds the run's lock for as long as the test likes."""
+        async with standing_still(self.settings) as connection:
+            await lock_run(connection, run_id)
+            yield connection
+
     async def reviewers(self, *names: str) -> None:
         """A new version of the profile: from now on these look side by side."""
         await self.pool.execute(
@@ -203,6 +211,18 @@ async def showing(tools: Tools) -> AsyncIterator[None]:
     finally:
         beating.cancel()
         await asyncio.to_thread(lock.stop)
+
+
+@contextlib.asynccontextmanager
+async def standing_still(settings: Settings) -> AsyncIterator[Connection]:
+    """A transaction on a session that Postgres does not end for its silence, as it does ours."""
+    connection = await asyncpg.connect(settings.database_url)
+    try:
+        await prepare_connection(connection)
+        async with connection.transaction():
+            yield connection
+    finally:
+        await connection.close()
 
 
 async def moved(connection: Connection, run_id: str, event: EventType) -> None:

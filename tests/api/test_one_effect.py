@@ -7,12 +7,12 @@ import asyncio
 import pytest
 
 from tests.api.harness import MINUTES, Api
-from tests.attempts import blocked
+from tests.attempts import blocked, standing_still
 
 
 @pytest.mark.rule("key_with_effect")
 async def test_who_dies_before_the_key_is_stored_has_done_nothing(api: Api) -> None:
-    async with api.pool.acquire() as connection, connection.transaction():
+    async with standing_still(api.state.settings) as connection:
         await connection.execute("LOCK TABLE idempotency_keys IN SHARE MODE")
         dying = asyncio.create_task(api.post("/api/runs", MINUTES, idempotency_key="k"))
         await blocked(api.pool)
@@ -35,7 +35,7 @@ async def test_of_ten_resumes_at_once_one_wins_and_nine_are_told_so(api: Api) ->
     run = await api.run()
     path = f"/api/runs/{run['id']}"
     assert (await api.post(f"{path}/interrupt")).status == 202
-    async with api.pool.acquire() as connection, connection.transaction():
+    async with standing_still(api.state.settings) as connection:
         await connection.execute("SELECT FROM runs FOR UPDATE")
         asking = [asyncio.create_task(api.post(f"{path}/resume")) for _ in range(10)]
         await blocked(api.pool, 2)

@@ -13,7 +13,6 @@ from activities.claim import Claimed, claim
 from activities.death import say_goodbye
 from activities.presence import write_presence
 from activities.projection import StepClosing, close_step
-from activities.record import lock_run
 from activities.watch import Watch
 from deploy.database import Connection, new_id
 from tests.attempts import Shop, blocked, moved
@@ -61,8 +60,7 @@ async def test_a_claim_that_waited_for_the_lock_goes_by_what_the_row_says_then(
     shop: Shop, change: Change, code: str
 ) -> None:
     run_id = await shop.run()
-    async with shop.pool.acquire() as connection, connection.transaction():
-        await lock_run(connection, run_id)
+    async with shop.locked(run_id) as connection:
         attempt = shop.attempt(shop.worker(), run_id)
         await blocked(shop.pool)
         await change(connection, run_id)

@@ -125,7 +125,7 @@ async def test_an_item_never_lands_after_the_next_claim_has_read_the_ledger(shop
     attempt = shop.attempt(shop.worker(), run_id)
     await shop.kept(run_id, 1)
     [(plan,)] = await shop.told("SELECT id FROM step_plans")
-    async with shop.pool.acquire() as connection, connection.transaction():
+    async with shop.locked(run_id) as connection:
         await superseded(connection, run_id)
         read = await read_items(connection, plan)
         shop.llm.release()
@@ -141,8 +141,7 @@ async def test_of_two_parts_that_end_at_once_one_closes_the_step(shop: Shop) -> 
     run_id = await shop.run()
     attempt = shop.attempt(shop.worker(), run_id)
     await shop.kept(run_id, 2)
-    async with shop.pool.acquire() as connection, connection.transaction():
-        await lock_run(connection, run_id)
+    async with shop.locked(run_id):
         shop.llm.release()
         await blocked(shop.pool, 2)
         shop.llm.script(good_reviewer(errors=planted(1)))
@@ -184,8 +183,7 @@ async def test_the_row_of_a_call_is_committed_before_its_request_is_sent(shop: S
     shop.llm.queue(Reply(hang=True))
     run_id = await shop.run()
     step = await _claimed(shop, run_id)
-    async with shop.pool.acquire() as connection, connection.transaction():
-        await lock_run(connection, run_id)
+    async with shop.locked(run_id):
         work = asyncio.create_task(execute(step))
         await blocked(shop.pool)
         with pytest.raises(TimeoutError):

@@ -96,8 +96,10 @@ async def test_a_look_of_long_ago_is_no_first_look(session: Connection) -> None:
 async def _locked(connection: Connection) -> AsyncIterator[None]:
     """The worker's lock is held, here by our own session."""
     await connection.execute("SELECT pg_advisory_lock($1)", lock_key(ELSEWHERE))
-    yield
-    await connection.execute("SELECT pg_advisory_unlock($1)", lock_key(ELSEWHERE))
+    try:
+        yield
+    finally:
+        await connection.execute("SELECT pg_advisory_unlock($1)", lock_key(ELSEWHERE))
 
 
 @pytest.mark.rule("lock_free")

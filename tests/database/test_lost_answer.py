@@ -11,7 +11,6 @@ import pytest_asyncio
 
 from activities.claim import Claimed, claim
 from activities.execute import execute
-from activities.record import lock_run
 from activities.review import ReviewCloser
 from activities.step import Step
 from activities.tools import Tools
@@ -48,8 +47,7 @@ async def worker(shop: Shop, relay: Relay) -> AsyncIterator[Tools]:
 @contextlib.asynccontextmanager
 async def _losing(shop: Shop, relay: Relay, run_id: str) -> AsyncIterator[None]:
     """Whoever asks for the run's lock in the body commits after it, and is not told so."""
-    async with shop.pool.acquire() as connection, connection.transaction():
-        await lock_run(connection, run_id)
+    async with shop.locked(run_id):
         yield
         await blocked(shop.pool)
         lost = relay.lose_answer(COMMIT)

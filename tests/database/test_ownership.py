@@ -91,8 +91,7 @@ async def test_a_take_over_does_nothing_when_the_world_changed_before_its_lock(
     run_id, attempt = await _streaming(shop)
     await say_goodbye(shop.pool, attempt.tools.worker)
     wanted = TakeOver(run_id=run_id, epoch=1, worker=attempt.tools.worker)
-    async with shop.pool.acquire() as connection, connection.transaction():
-        await connection.execute("SELECT 1 FROM runs FOR UPDATE")
+    async with shop.locked(run_id) as connection:
         taking = asyncio.create_task(Checkpoint(shop.worker()).take_over(wanted))
         await blocked(shop.pool)
         await change(connection, run_id)

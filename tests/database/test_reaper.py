@@ -26,9 +26,11 @@ async def reaping(tools: Tools) -> AsyncIterator[None]:
     reaper = Reaper(tools, await Client.connect(NOWHERE, lazy=True))
     reaper.last_sweep = time.monotonic()
     running = asyncio.create_task(reaper.run())
-    yield
-    running.cancel()
-    await asyncio.wait({running})
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
 
 
 async def _interrupted(shop: Shop, tools: Tools) -> str:
