@@ -20,11 +20,9 @@ LOCAL: dict[str, Any] = {
         initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=2)
     ),
 }
-RETRY = RetryPolicy(
-    initial_interval=timedelta(seconds=1),
-    backoff_coefficient=2.0,
-    maximum_interval=timedelta(seconds=60),
-)
+RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), backoff_coefficient=1.0)
+"""Of attempts that timed out, so that death costs the heartbeat's timeout and little more however
+many attempts went before. Errors say themselves how long to wait."""
 
 
 def work_options(loaded: Loaded) -> dict[str, Any]:
