@@ -119,7 +119,7 @@ class Stack:
             except httpx2.HTTPError:
                 return False
 
-        await eventually(ready, seconds=60, what="the API")
+        await eventually(ready, seconds=120, what="the API")
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """kill -9, reaped, so that nobody mistakes a zombie for a process."""

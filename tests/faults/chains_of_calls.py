@@ -10,6 +10,9 @@ from tests.stack import Json, minutes
 QUICK = {"REDRAFT_HEARTBEAT_TIMEOUT": "4"}
 """Before a claim nobody is known to have the work: only the missing heartbeat tells."""
 
+SLOW = 60.0
+"""Seconds that a busy machine may add to a limit of the product."""
+
 
 async def _run(workers: Dying, wrong: int) -> Json:
     workers.llm.script(good_reviewer(errors=planted(wrong)))
@@ -27,6 +30,8 @@ async def _goes_on(workers: Dying, wrong: int) -> None:
 
 async def review(workers: Dying) -> None:
     await _goes_on(workers, 4)
+    unproved = workers.deaths["claim.written"] - workers.deaths["prepare.committed"]
+    assert unproved < 4 + 2 + SLOW, "the next claim waits for the heartbeat's timeout, not longer"
 
 
 async def refine(workers: Dying) -> None:
@@ -36,6 +41,8 @@ async def refine(workers: Dying) -> None:
 async def take_over(workers: Dying) -> None:
     """The heartbeat is not waited for here, or a claim would be faster than the reaper."""
     await _goes_on(workers, 0)
+    proved = workers.deaths["tell_workflow.before"] - workers.deaths["request.before"]
+    assert proved < 3 + SLOW, "who died is known within seconds"
 
 
 async def end(workers: Dying) -> None:

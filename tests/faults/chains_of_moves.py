@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import time
 
 from tests.eventually import eventually
 from tests.fake_llm import Reply, good_reviewer
+from tests.faults.chains_of_calls import SLOW
 from tests.faults.dying import PATIENCE, Chain, Dying
 from tests.faults.kit import PATIENT, planted, worker_seen
 from tests.stack import Json, minutes
@@ -108,8 +110,10 @@ async def goodbye(workers: Dying) -> None:
         process = workers.begins()
         await worker_seen(stack, process, PATIENCE)
         await workers.asked(asked)
+        told = time.time()
         process.send_signal(signal.SIGTERM)
         await workers.died(process)
+        assert time.time() - told < 2 + SLOW, "handed over at once"
     await workers.lives()
     await workers.all_is_well(run)
     await workers.nothing_repaid(run)

@@ -9,6 +9,7 @@ import contextlib
 import signal
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from tests.faults.kit import ended, nothing_repaid, worker_seen
 from tests.services import PostgresServer, TemporalServer, spawn
 from tests.stack import Json, Stack, consistent
 
-PATIENCE = 90
+PATIENCE = 150
 """Seconds for anything to happen; nothing in a product is waited for that long."""
 KILLED = 137
 
@@ -61,6 +62,7 @@ class Dying:
         self.kills = len(points)
         self.left = deque(points)
         self.point = self.at = ""
+        self.deaths: dict[str, float] = {}
         self.following: subprocess.Popen[bytes] | None = None
 
     def _warm_next(self) -> None:
@@ -82,6 +84,7 @@ class Dying:
             assert await ended(process, seconds=PATIENCE, what="a worker") == KILLED
         except AssertionError as error:
             raise AssertionError(f"at {self.at}: {error}\n{self.stack.logs()}") from None
+        self.deaths[self.at] = time.time()
 
     async def dies(self, times: int = 1) -> None:
         for _ in range(times):
