@@ -38,7 +38,6 @@ async def test_what_reviewers_find_in_the_same_moment_is_all_in_the_result(
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.rule("parts_alone")
 async def test_a_run_whose_worker_dies_again_and_again_ends_by_itself_and_pays_nothing_twice(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:
