@@ -7,4 +7,6 @@ commit timestamps, counters of Postgres, histories of Temporal, CPU times of pro
 `rig` starts and counts, `model` is the model server and its live log, `documents` is the work,
 each `measure_*` module returns `figures`, `report` prints and writes them. A target that is missed
 is a figure, not an error: the exit code is 0 unless something broke.
+
+`./redraft bench peers` measures it beside LangGraph and DBOS; `tests.bench.peers` says how.
 """

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,23 +40,36 @@ FILES = ("harness.py", "report.py", "peers.json", "requirements.txt")
 
 def main(arguments: Sequence[str]) -> int:
     given = _parse(arguments)
-    folder = Path(tempfile.mkdtemp(prefix="redraft-peers-"))
-    folder.chmod(0o711)  # the account of Postgres must pass
     try:
         harness = find_harness(given.harness)
         specs = with_redraft(harness, adapter_port=free_port())
         check_peers(given.peers, specs)
         python = python_of(given.venv, harness / "requirements.txt")
-        (folder / "peers.json").write_text(json.dumps(specs, indent=1), encoding="utf-8")
-        code = _measure(given, harness, python, folder)
+        return _in_a_folder(given, specs, harness, python)
     except (Impossible, Refused) as error:
         print(f"redraft bench peers: {error}", file=sys.stderr)
-        code = 2
-    if code == 0 and not given.keep:
-        shutil.rmtree(folder, ignore_errors=True)
-    else:
-        print(f"logs and results: {folder}", file=sys.stderr)
-    return code
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def _in_a_folder(
+    given: argparse.Namespace, specs: Mapping[str, Any], harness: Path, python: Path
+) -> int:
+    """Removes the folder only when all went well and nobody asked to keep it."""
+    folder = Path(tempfile.mkdtemp(prefix="redraft-peers-"))
+    folder.chmod(0o711)  # the account of Postgres must pass
+    (folder / "peers.json").write_text(json.dumps(specs, indent=1), encoding="utf-8")
+    keep = True
+    try:
+        code = _measure(given, harness, python, folder)
+        keep = bool(code or given.keep)
+        return code
+    finally:
+        if keep:
+            print(f"logs and results: {folder}", file=sys.stderr)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_harness(given: Path | None) -> Path:
@@ -83,7 +96,8 @@ def measures_of(words: str) -> list[str]:
     found: list[str] = []
     for word in words.split(","):
         if word not in GROUPS and word not in MEASURES:
-            raise ValueError(f"no measure {word!r}; there are {', '.join((*GROUPS, *MEASURES))}")
+            known = ", ".join(dict.fromkeys((*GROUPS, *MEASURES)))
+            raise ValueError(f"no measure {word!r}; there are {known}")
         found += GROUPS.get(word, (word,))
     return list(dict.fromkeys(found))
 
