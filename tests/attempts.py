@@ -236,13 +236,15 @@ async def moved(connection: Connection, run_id: str, event: EventType) -> None:
 
 
 async def blocked(pool: Pool, count: int = 1) -> None:
-    """Waits until so many sessions of this database wait for somebody's lock."""
+    """Waits until so many sessions of this database wait for somebody's lock; those that only show
+    a call's text do not count."""
 
     async def waiting() -> bool:
         found = await pool.fetchval(
             """
             SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'
+              AND query NOT LIKE '%partial_text%'
             """
         )
         return bool(found >= count)

@@ -120,8 +120,9 @@ async def test_a_reply_that_was_complete_when_the_stop_took_effect_is_kept(shop:
 
 @pytest.mark.rule("items_lock_run")
 async def test_an_item_never_lands_after_the_next_claim_has_read_the_ledger(shop: Shop) -> None:
-    shop.llm.queue(Reply(items=issues(2), stall_after=Items(1)))
-    run_id = await shop.run(2)
+    """The second item is stored by itself: the third is still on its way."""
+    shop.llm.queue(Reply(items=issues(3), stall_after=Items(1), per_chunk=0.05))
+    run_id = await shop.run(3)
     attempt = shop.attempt(shop.worker(), run_id)
     await shop.kept(run_id, 1)
     [(plan,)] = await shop.told("SELECT id FROM step_plans")

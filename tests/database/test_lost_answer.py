@@ -87,15 +87,16 @@ async def test_a_call_whose_row_was_written_without_an_answer_is_made_once(
 async def test_an_item_that_was_stored_without_an_answer_is_there_once(
     shop: Shop, worker: Tools, relay: Relay
 ) -> None:
-    shop.llm.script(good_reviewer(errors=planted(2)))
-    shop.llm.queue(Reply(items=issues(2), stall_after=Items(1), per_chunk=0.02))
-    run_id = await shop.run(2)
+    """The second item is stored by itself: the third is still on its way."""
+    shop.llm.script(good_reviewer(errors=planted(3)))
+    shop.llm.queue(Reply(items=issues(3), stall_after=Items(1), per_chunk=0.05))
+    run_id = await shop.run(3)
     attempt = shop.attempt(worker, run_id)
     await shop.kept(run_id, 1)
     async with _losing(shop, relay, run_id):
         shop.llm.release()
     assert (await attempt.ends()).code == "done"
-    assert await shop.keys(run_id) == ["E1x", "E2x"]
+    assert await shop.keys(run_id) == ["E1x", "E2x", "E3x"]
     assert await shop.steps(run_id) == DONE
     assert len(shop.llm.requests) == 2
 
