@@ -96,6 +96,9 @@ async def _steps(
 ) -> Outcome:
     steps = items = 0
     while True:
+        if watch.leaving:
+            watch.stop(Reason.HANDED_OVER)
+            return Outcome(code="stopped", steps=steps, items=items)
         got = await claim(tools, watch, given.round, names)
         if isinstance(got, NotClaimed):
             if got.code == "later":
@@ -170,6 +173,7 @@ def judge(watch: Watch, status: str | None, epoch: int) -> None:
 async def _hand_over(tools: Tools, watch: Watch) -> None:
     """At SIGTERM calls may finish for a while; then what exists is stored and the slot given up."""
     await activity.wait_for_worker_shutdown()
+    watch.leaving = True
     await watch.pause(tools.settings.shutdown_grace)
     watch.stop(Reason.HANDED_OVER)
 

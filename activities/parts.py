@@ -43,6 +43,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
     while True:
         if step.watch.stopping is not None or step.aborted:
             return PartEnd(code=PartEndCode.STOPPED)
+        if step.watch.leaving:
+            return await _handed_over(step)
         stop = capped(part, last_cause)
         if stop is not None:
             return stop
@@ -54,3 +56,11 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         settled, last_cause = await call.settle(end), end.cause if end else None
         if settled is not None:
             return settled
+
+
+async def _handed_over(step: Step) -> PartEnd:
+    """A call begun now would be cut when the grace is over; those of siblings may finish in it."""
+    if not step.watch.streams:
+        step.watch.stop(Reason.HANDED_OVER)
+    await step.watch.stopped.wait()
+    return PartEnd(code=PartEndCode.STOPPED)

@@ -28,6 +28,8 @@ class Watch:
     streams: set[asyncio.Task[object]] = field(default_factory=set)
     step: object = None
     """The step under way, for heartbeat details."""
+    leaving: bool = False
+    """The worker was told to end: what is under way may finish, nothing new is begun."""
     told: bool = False
     """Temporal cancelled, timed out or forgot this attempt."""
 
