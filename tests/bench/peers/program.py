@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,7 @@ def _run(words: list[str], folder: Path) -> int:
         words,
         env=environment,
         start_new_session=True,
-        preexec_fn=_tie_to_parent(signal.SIGINT),  # noqa: PLW1509
+        preexec_fn=_interruptible(),  # noqa: PLW1509
     )
     try:
         return process.wait()
@@ -211,3 +211,15 @@ def _run(words: list[str], folder: Path) -> int:
             process.wait()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def _interruptible() -> Callable[[], None]:
+    """What the harness does before it starts: SIGINT when we die, also where a shell ignores it."""
+    tie = _tie_to_parent(signal.SIGINT)
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if tie is not None:
+            tie()
+
+    return prepare
