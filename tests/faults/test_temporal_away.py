@@ -80,17 +80,33 @@ async def test_a_call_outlives_the_end_of_temporal_and_is_asked_for_once(
 
 
 @pytest.mark.timeout(300)
-async def test_running_rows_go_on_after_temporal_forgot_everything(
+async def test_every_row_goes_on_or_waits_after_temporal_forgot_everything(
     beside: Stack, server: TemporalServer, llm: FakeLLM
 ) -> None:
-    run = await _streaming(beside, llm)
+    waiting = await beside.create(minutes(errors=0))
+    await beside.until(waiting["id"], "AWAITING_CONFIRMATION", seconds=60)
+    stopped = await _streaming(beside, llm)
+    assert (await beside.call("POST", f"/api/runs/{stopped['id']}/interrupt", {}))[0] == 202
+    await llm.wait_gone(1, seconds=60)
+    running = await _streaming(beside, llm)
     server.stop()
     for file in DataDirectory(server.folder).temporal_file.parent.glob("*.db*"):
         file.unlink()
     server.start()
     await server.ready()
     llm.release()
-    await _ends_once(beside, llm, run)
+    await beside.until(running["id"], "AWAITING_CONFIRMATION", seconds=150)
+    assert len(llm.requests) == 1 + 1 + 3
+    assert (await beside.run(stopped["id"]))["status"] == "INTERRUPTED"
+    assert (await beside.run(waiting["id"]))["status"] == "AWAITING_CONFIRMATION"
+    assert (await beside.call("POST", f"/api/runs/{stopped['id']}/resume", {}))[0] == 202
+    confirm = {"revision": 0}
+    assert (await beside.call("POST", f"/api/runs/{waiting['id']}/confirm", confirm))[0] == 200
+    await beside.until(stopped["id"], "AWAITING_CONFIRMATION", seconds=150)
+    assert [item["quote"] for item in llm.requests[5].already] == ["E1x"]
+    assert len(llm.requests) == 1 + 1 + 3 + 3
+    for run in (waiting, stopped, running):
+        await consistent(beside, run["id"])
 
 
 @pytest.mark.timeout(300)
