@@ -68,6 +68,13 @@ def process_gone(other: Identity, mine: Identity) -> bool:
         return False
 
 
+def process_lives(other: Identity, mine: Identity) -> bool:
+    """Same machine, boot and pid namespace, and the pid is its own: whatever became of its
+    connections, only silence tells against it."""
+    same = (other.machine, other.boot, other.pid_ns) == (mine.machine, mine.boot, mine.pid_ns)
+    return same and not process_gone(other, mine)
+
+
 class Witness:
     """Remembers, per worker, when its lock was seen free for the first and the last time in a row.
 
@@ -107,9 +114,9 @@ class Witness:
         if row["age"] is None or row["age"] > 15:
             self.seen_free.pop(worker, None)
             return bool(row["calm"])
-        return self._lock_free_twice(
-            worker, free=not row["locked"] and row["this_postmaster"] and row["age"] > 2
-        )
+        free = not row["locked"] and row["this_postmaster"] and row["age"] > 2
+        lives = other is not None and process_lives(other, self.mine)
+        return self._lock_free_twice(worker, free=free and not lives)
 
     def _lock_free_twice(self, worker: str, *, free: bool) -> bool:
         now = time.monotonic()

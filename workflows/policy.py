@@ -12,17 +12,21 @@ from workflows.vocabulary import FINAL, RunStatus, StepName
 
 STOP_WAIT = timedelta(seconds=10)
 """A cancelled activity is waited for this long, then abandoned."""
-AGAIN = timedelta(seconds=5)
-"""Between two tries of a local activity while the database is away."""
 LOCAL: dict[str, Any] = {
     "schedule_to_close_timeout": timedelta(seconds=10),
-    "retry_policy": RetryPolicy(
-        initial_interval=timedelta(milliseconds=200), maximum_interval=timedelta(seconds=2)
-    ),
+    "retry_policy": RetryPolicy(initial_interval=timedelta(milliseconds=200), maximum_attempts=5),
 }
+"""Few attempts: while they go on, each workflow task's own heartbeat grows the history, and they
+were seen to go on past their time limit."""
 RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), backoff_coefficient=1.0)
 """Of attempts that timed out, so that death costs the heartbeat's timeout and little more however
 many attempts went before. Errors say themselves how long to wait."""
+
+
+def pause_before(tries: int) -> timedelta:
+    """Before a local activity is tried again while the database is away: 5 s in the first minutes,
+    then longer, up to a minute, since each pause grows the history."""
+    return timedelta(seconds=min(5 * 2 ** (tries // 20), 60))
 
 
 def work_options(loaded: Loaded) -> dict[str, Any]:

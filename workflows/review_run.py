@@ -7,6 +7,7 @@ what to do, so lost, doubled, late and reordered messages are harmless. It knows
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections import deque
 from datetime import timedelta
 from typing import Any
@@ -78,10 +79,9 @@ class ReviewRun:
 
     async def work(self, now: Loaded, seen: int) -> None:
         """One activity. Whatever it ends with, the caller loads the row and decides."""
-        wanted = WorkInput(run_id=self.run_id, epoch=now.epoch, round=now.round)
         handle = workflow.start_activity(
             now.next,
-            wanted,
+            WorkInput(run_id=self.run_id, epoch=now.epoch, round=now.round),
             task_queue=MODEL_QUEUE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{now.next} {now.round}" if now.round else now.next,
@@ -138,13 +138,13 @@ class ReviewRun:
 
     async def local(self, name: str, given: Any, result: type[Any]) -> Any:
         """A local activity, tried until the database answers."""
-        while True:
+        for tries in itertools.count():
             try:
                 return await workflow.execute_local_activity(
                     name, given, result_type=result, **policy.LOCAL
                 )
             except ActivityError:
-                await workflow.sleep(policy.AGAIN, summary="database away, tries again")
+                await workflow.sleep(policy.pause_before(tries), summary="database away")
 
     def arrived(self, command: Signal, given: tuple[Any, ...]) -> None:
         """The API's signals carry a seq and only wake; others are commands sent by hand.

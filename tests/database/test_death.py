@@ -187,6 +187,15 @@ async def test_a_pid_of_an_earlier_process_or_boot_proves_a_death(
     assert process_gone(replace(other, boot="another"), HERE)
 
 
+@pytest.mark.rule("pid_lives")
+async def test_a_free_lock_is_no_proof_against_a_process_that_is_seen_to_live(
+    session: Connection,
+) -> None:
+    """Its connections were cut, and come back, or do not for a while."""
+    alive = replace(HERE, nonce="another id of this process")
+    assert await _looks(session, await _seen(session, 3, alive)) == [False, False]
+
+
 @pytest.mark.rule("pid_of_this_namespace")
 async def test_a_pid_of_another_machine_or_namespace_proves_nothing() -> None:
     gone = replace(HERE, pid=2**22 + 1, boot="another")

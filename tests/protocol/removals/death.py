@@ -7,7 +7,7 @@ from tests.protocol.removals.removal import Removal
 ATTEMPT, DEATH, REAPER = "activities/attempt.py", "activities/death.py", "worker/reaper.py"
 CHECKPOINT = "activities/checkpoint.py"
 
-_FREE = 'free=not row["locked"] and row["this_postmaster"] and row["age"] > 2'
+_FREE = 'free = not row["locked"] and row["this_postmaster"] and row["age"] > 2'
 _OLD_ROW = '        if row["age"] is None or row["age"] > 15:\n'
 
 STOPS = (
@@ -38,9 +38,9 @@ STOPS = (
 )
 
 PROOFS = (
-    Removal("lock_free", DEATH, _FREE, 'free=row["this_postmaster"] and row["age"] > 2'),
-    Removal("seen_over_2s", DEATH, _FREE, 'free=not row["locked"] and row["this_postmaster"]'),
-    Removal("this_postmaster", DEATH, _FREE, 'free=not row["locked"] and row["age"] > 2'),
+    Removal("lock_free", DEATH, _FREE, 'free = row["this_postmaster"] and row["age"] > 2'),
+    Removal("seen_over_2s", DEATH, _FREE, 'free = not row["locked"] and row["this_postmaster"]'),
+    Removal("this_postmaster", DEATH, _FREE, 'free = not row["locked"] and row["age"] > 2'),
     Removal(
         "lock_free_twice",
         DEATH,
@@ -95,6 +95,12 @@ PROOFS = (
         DEATH,
         "    if other.boot != mine.boot:\n        return True\n",
         "",
+    ),
+    Removal(
+        "pid_lives",
+        DEATH,
+        "        return self._lock_free_twice(worker, free=free and not lives)\n",
+        "        return self._lock_free_twice(worker, free=free)\n",
     ),
     Removal(
         "pid_of_this_namespace",

@@ -30,6 +30,7 @@ EXTRA: dict[str, str] = {
     "proof_by_reuse": "proof: same machine and namespace, and the pid is another process's",
     "proof_by_boot": "proof: same machine and namespace, and another boot",
     "pid_of_this_namespace": "a pid of another machine or namespace proves nothing",
+    "pid_lives": "a lock that is free is no proof against a process that is seen to live",
     "key_with_effect": "an idempotency key and its effect are one transaction",
     "people_lock_first": "a person's move locks document and run before it looks at the status",
 }
