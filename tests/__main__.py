@@ -1,15 +1,19 @@
 """`./redraft test [--fast] [TIER …] [pytest options]`: the tests, services included.
 
-Without a tier all of them run, the quick ones first. `--fast` runs those that need no service.
-Services are started by the tests themselves (`tests/conftest.py`) and stopped with them.
+Without a tier all of them run, the quick ones first, and the faults beside them: those mostly wait.
+`--fast` runs those that need no service. Services are started by the tests themselves
+(`tests/conftest.py`) and stopped with them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +23,7 @@ from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
 ROOT = Path(__file__).resolve().parent.parent
 FAST = ("unit", "replay", "architecture", "protocol")
 TIERS = (*FAST, "database", "api", "workflow", "acceptance", "faults", "pages")
+BESIDE = ("faults",)
 _NEEDS = {
     "database": (Part.POSTGRES,),
     "api": (Part.POSTGRES, Part.TEMPORAL),
@@ -74,6 +79,42 @@ def missing_parts(tiers: Sequence[str]) -> list[Part]:
     return [part for part in needed if not is_there(part)]
 
 
+def lanes(tiers: Sequence[str]) -> list[list[str]]:
+    """What runs side by side, each in a process of its own."""
+    rest = [tier for tier in tiers if tier not in BESIDE]
+    beside = [tier for tier in tiers if tier in BESIDE]
+    return [lane for lane in (rest, beside) if folders(lane)] or [list(tiers)]
+
+
+@contextlib.contextmanager
+def _beside(lane: Sequence[str], options: Sequence[str]) -> Iterator[list[int]]:
+    """Runs a lane meanwhile; prints what it said, and leaves its exit code, at the end."""
+    code: list[int] = []
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
+        argv = [sys.executable, "-m", "tests", *lane, *options]
+        process = subprocess.Popen(argv, stdout=said, stderr=subprocess.STDOUT)
+        try:
+            yield code
+            code.append(process.wait())
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+            said.seek(0)
+            print(f"\n{' '.join(lane)}:\n{said.read()}", flush=True)
+
+
+def _run(tiers: Sequence[str], options: Sequence[str], promises: Promises) -> int:
+    first, *others = lanes(tiers)
+    if not others:
+        return int(pytest.main([*folders(first), "-q", "-rfE", *options], plugins=[promises]))
+    with _beside(others[0], options) as beside:
+        codes = [int(pytest.main([*folders(first), "-q", "-rfE", *options], plugins=[promises]))]
+    codes += beside
+    ran = [code for code in codes if code != _NOTHING_COLLECTED]
+    return max(ran, default=_NOTHING_COLLECTED)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     given, rest = _parse(sys.argv[1:] if arguments is None else arguments)
     tiers, options = tiers_and_options(rest, fast=given.fast)
@@ -84,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     os.chdir(ROOT)
     promises = Promises()
-    code = int(pytest.main([*folders(tiers), "-q", "-rfE", *options], plugins=[promises]))
+    code = _run(tiers, options, promises)
     if in_ci() and promises.broken:
         print("skipped, but promised:\n  " + "\n  ".join(promises.broken), file=sys.stderr)
         return code or 1

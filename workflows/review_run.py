@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError
+from temporalio.exceptions import FailureError
 
 with workflow.unsafe.imports_passed_through():
     from workflows import policy
@@ -143,7 +143,7 @@ class ReviewRun:
                 return await workflow.execute_local_activity(
                     name, given, result_type=result, **policy.LOCAL
                 )
-            except ActivityError:
+            except FailureError:  # of the last try, as it is: no ActivityError is around it
                 await workflow.sleep(policy.pause_before(tries), summary="database away")
 
     def arrived(self, command: Signal, given: tuple[Any, ...]) -> None:

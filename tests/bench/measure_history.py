@@ -20,7 +20,7 @@ async def history(rig: Rig) -> AsyncIterator[Figure]:
     told = await rig.stack.workflow(run.id).fetch_history()
     events: list[Any] = list(told.events)
     sizes = [event.ByteSize() for event in events]
-    payloads = [len(data) for event in events for data in payloads(event)]
+    largest = max(len(data) for event in events for data in payloads(event))
     kinds = Counter(event.WhichOneof("attributes") for event in events)
     yield Figure(
         name="history events",
@@ -32,7 +32,7 @@ async def history(rig: Rig) -> AsyncIterator[Figure]:
     yield Figure(
         name="history size", unit="KB", samples=[sum(sizes) / 1024], targets=(Target(bound=255),)
     )
-    yield Figure(name="history largest payload", unit="bytes", samples=[max(payloads)])
+    yield Figure(name="history largest payload", unit="bytes", samples=[largest])
 
 
 def payloads(message: Message) -> Iterator[bytes]:

@@ -30,7 +30,7 @@ async def _goes_on(workers: Dying, wrong: int) -> None:
 
 async def review(workers: Dying) -> None:
     await _goes_on(workers, 4)
-    unproved = workers.deaths["claim.written"] - workers.deaths["prepare.committed"]
+    unproved = workers.deaths["claim.written"] - workers.deaths["prepare.after"]
     assert unproved < 4 + 2 + SLOW, "the next claim waits for the heartbeat's timeout, not longer"
 
 

@@ -106,8 +106,8 @@ async def test_behind_a_pooler_the_living_are_left_alone_and_heartbeats_tell_the
         await _all_end(stack, runs)
         assert await _abandoned(stack) == ["worker_lost"] * 3
         assert len(llm.requests) == 3 + 3 * 3
-        for request in llm.requests[3:6]:
-            assert [item["quote"] for item in request.already] == ["E1x"]
+        continued = [[item["quote"] for item in request.already] for request in llm.requests[3:]]
+        assert sorted(continued) == [[]] * 6 + [["E1x"]] * 3
         for direct in (pooler.url, nowhere):
             settings = load({**behind, "REDRAFT_DATABASE_DIRECT_URL": direct})
             [told] = await check_sessions(settings)

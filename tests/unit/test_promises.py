@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.__main__ import FAST, TIERS, missing_parts, tiers_and_options
+from tests.__main__ import FAST, TIERS, lanes, missing_parts, tiers_and_options
 from tests.promised import Part, require
 from tests.services import ROOT
 
@@ -62,3 +62,10 @@ def test_in_ci_a_skip_for_a_missing_part_fails_the_whole_run(tmp_path: Path) -> 
             command, cwd=ROOT, env={**os.environ, "CI": value}, capture_output=True, check=False
         )
         assert done.returncode == code, done.stdout
+
+
+def test_the_faults_run_beside_the_other_tiers_and_alone_when_asked_for_alone() -> None:
+    assert lanes(["unit", "faults", "pages"]) == [["unit", "pages"], ["faults"]]
+    assert lanes(["faults"]) == [["faults"]]
+    assert lanes(["unit", "api"]) == [["unit", "api"]]
+    assert lanes([]) == [[]]

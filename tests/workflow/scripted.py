@@ -57,6 +57,8 @@ class Script:
     loaded: int = 0
     broken: int = 0
     """So many rounds fail for good."""
+    away: int = 0
+    """So many loads fail, as while the database is away."""
     deaf: asyncio.Event = field(default_factory=asyncio.Event)
     """Rounds end when it is set and by nothing else."""
 
@@ -107,6 +109,8 @@ class Script:
     async def load(self, given: RunInput) -> Loaded:
         said = self.row  # read before it is held, as a slow database does
         self.loaded += 1
+        if self.loaded <= self.away:
+            raise ConnectionError("away")
         await self.loads.wait()
         return said
 

@@ -57,6 +57,17 @@ async def test_a_signal_that_arrives_during_a_load_is_not_missed(script: Script)
     assert script.of(WorkInput)[0].epoch == 2
 
 
+async def test_a_load_that_fails_again_and_again_is_repeated_after_a_pause(script: Script) -> None:
+    script.away = 7  # more than are tried without a pause
+    await script.start()
+    await script.until_asked(WorkInput)
+    script.deaf.set()
+    await script.until_asked(ConcludeInput)
+    kinds = [event.event_type async for event in script.handle.fetch_history_events()]
+    assert kinds.count(History.EVENT_TYPE_TIMER_FIRED) == 1
+    assert len(kinds) < 40, "nothing is written while the tries go on"
+
+
 @pytest.mark.rule("every_end_loads")
 async def test_an_activity_that_fails_for_good_is_a_reason_to_load(script: Script) -> None:
     script.broken = 1
