@@ -7,7 +7,9 @@ death signal, so a killed test run leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -33,10 +35,13 @@ TEMPLATE = "template_redraft"
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """One that stays free until a server takes it: below those that the system gives to outgoing
+    connections, and by chance, since other test processes look for theirs at the same time."""
+    while True:
+        port = 16_000 + secrets.randbelow(16_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def spawn(
