@@ -13,7 +13,7 @@ from deploy.database import Pool, open_pool
 from deploy.settings import Settings
 from tests.fake_llm import FakeLLM
 from tests.promised import Part, require
-from tests.services import PostgresServer, TemporalServer, free_port
+from tests.services import PostgresServer, TemporalServer, free_port, own_postgres, own_temporal
 from tests.stack import Stack
 
 
@@ -21,15 +21,8 @@ from tests.stack import Stack
 async def postgres() -> AsyncIterator[PostgresServer]:
     """One cluster, with a migrated template database."""
     require(Part.POSTGRES)
-    server = PostgresServer()
-    try:
-        server.make()
-        server.start()
-        await server.ready()
-        await server.make_template()
+    async with own_postgres() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest_asyncio.fixture
@@ -59,13 +52,8 @@ async def pool(settings: Settings) -> AsyncIterator[Pool]:
 @pytest_asyncio.fixture(scope="session")
 async def temporal() -> AsyncIterator[TemporalServer]:
     require(Part.TEMPORAL)
-    server = TemporalServer()
-    try:
-        server.start()
-        await server.ready()
+    async with own_temporal() as server:
         yield server
-    finally:
-        server.remove()
 
 
 @pytest_asyncio.fixture(scope="session")

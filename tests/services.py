@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +235,29 @@ async def make_namespace(client: Client) -> str:
     )
     await client.workflow_service.register_namespace(request)
     return name
+
+
+@contextlib.asynccontextmanager
+async def own_postgres() -> AsyncIterator[PostgresServer]:
+    """A running cluster with a migrated template database; it may be stopped and started again."""
+    server = PostgresServer()
+    try:
+        server.make()
+        server.start()
+        await server.ready()
+        await server.make_template()
+        yield server
+    finally:
+        server.remove()
+
+
+@contextlib.asynccontextmanager
+async def own_temporal() -> AsyncIterator[TemporalServer]:
+    """A Temporal server that may be stopped, frozen, killed and forgotten."""
+    server = TemporalServer()
+    try:
+        server.start()
+        await server.ready()
+        yield server
+    finally:
+        server.remove()

@@ -56,8 +56,6 @@ from tests.faults.kit.checks import (
     holder,
     issues,
     nothing_repaid,
-    own_postgres,
-    own_temporal,
     paid,
     planted,
     stored,
@@ -66,6 +64,7 @@ from tests.faults.kit.checks import (
 )
 from tests.faults.kit.fault import FAULTS, Fault
 from tests.faults.kit.place import Place
+from tests.services import own_postgres, own_temporal
 
 __all__ = [
     "FAULTS",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import AsyncIterator
 
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Request
-from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack
 
 PATIENT = {"REDRAFT_HEARTBEAT_TIMEOUT": "300"}
@@ -170,29 +167,3 @@ def _key(item: object) -> object:
 def paid(llm: FakeLLM) -> list[Request]:
     """Requests that were answered whole."""
     return [request for request in llm.requests if request.outcome == "done"]
-
-
-@contextlib.asynccontextmanager
-async def own_postgres() -> AsyncIterator[PostgresServer]:
-    """A cluster that may be stopped, killed and started again."""
-    server = PostgresServer()
-    try:
-        server.make()
-        server.start()
-        await server.ready()
-        await server.make_template()
-        yield server
-    finally:
-        server.remove()
-
-
-@contextlib.asynccontextmanager
-async def own_temporal() -> AsyncIterator[TemporalServer]:
-    """A Temporal server that may be stopped, frozen, killed and forgotten."""
-    server = TemporalServer()
-    try:
-        server.start()
-        await server.ready()
-        yield server
-    finally:
-        server.remove()
