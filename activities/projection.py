@@ -29,12 +29,6 @@ from workflows.vocabulary import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class OpenedCall:
-    id: str
-    number: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class CallOpening:
     """A call about to be made. `prompt_tokens` is an estimate, kept until usage is known."""
 
@@ -52,11 +46,11 @@ class CallOpening:
     max_output_tokens: int
 
 
-async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
+async def open_call(connection: Connection, opening: CallOpening) -> None:
     """The row, committed before the request is sent. The caller has checked the fence."""
     number = await _insert_call(connection, opening)
-    if number is None:  # the answer of a commit was lost
-        return await _opened_before(connection, opening.call_id)
+    if number is None:  # the answer of a commit was lost, it is open already
+        return
     await append_event(
         connection,
         opening.run_id,
@@ -73,7 +67,6 @@ async def open_call(connection: Connection, opening: CallOpening) -> OpenedCall:
             },
         ),
     )
-    return OpenedCall(id=opening.call_id, number=number)
 
 
 async def _insert_call(connection: Connection, opening: CallOpening) -> int | None:
@@ -114,11 +107,6 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.prompt_hash,
     )
     return number
-
-
-async def _opened_before(connection: Connection, call_id: str) -> OpenedCall:
-    number: int = await connection.fetchval("SELECT number FROM model_calls WHERE id = $1", call_id)
-    return OpenedCall(id=call_id, number=number)
 
 
 @dataclass(frozen=True, kw_only=True)
