@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
-from activities.model import tokens
-from activities.model.client import CallEnd, ModelCall, output_limit, prompt_hash
+from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
 from workflows.vocabulary import CallStatus, Reason, RunStatus, UsageSource
+
+_NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
+"""Nothing was made, nothing paid: the part's caps do not count it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,14 @@ class _Result:
 class PartCall:
     """`open`, `stream`, `settle`, in this order, once each."""
 
-    def __init__(self, step: Step, part: PartState, prompt: Prompt, prompt_tokens: int) -> None:
+    def __init__(
+        self,
+        step: Step,
+        part: PartState,
+        prompt: Prompt,
+        prompt_tokens: int,
+        manner: Manner | None = None,
+    ) -> None:
         self.step, self.part = step, part
         self.prompt, self.prompt_tokens = prompt, prompt_tokens
         self.id = new_id()
@@ -63,7 +72,11 @@ class PartCall:
             part=part,
         )
         self.call: ModelCall = step.tools.model.start(
-            claimed.profile, prompt, on_item=self.writer.offer, on_text=lambda _: None
+            claimed.profile,
+            prompt,
+            on_item=self.writer.offer,
+            on_text=lambda _: None,
+            manner=manner,
         )
 
     async def open(self) -> bool:
@@ -131,7 +144,7 @@ class PartCall:
     async def settle(self, end: CallEnd | None) -> PartEnd | None:
         """Stores everything the call brought; None when the part goes on with another call."""
         pending = await self.writer.take_pending()
-        counts = self.call.usage is None and bool(self.call.text)  # tokens of a long text
+        counts = self.call.usage is None and bool(self.call.received)  # tokens of a long text
         result = _Result(
             end=end,
             pending=pending,
@@ -162,6 +175,8 @@ class PartCall:
     def _verdict(self, end: CallEnd | None, pending: list[Item]) -> PartEnd | None:
         if end is None:
             return PartEnd(code=PartEndCode.STOPPED)
+        if end.again is not None:
+            return None
         if end.failure is not None:
             return _failed(end.failure)
         claimed, fresh = self.step.claimed, self.writer.kept
@@ -180,7 +195,7 @@ class PartCall:
 
     def _counters(self, end: CallEnd | None) -> tuple[int, int, int]:
         part = self.part
-        if end is not None and end.failure is not None and end.failure.verdict == Verdict.RETRY:
+        if end is not None and end.failure is not None and end.failure.verdict in _NOTHING_MADE:
             return part.calls - 1, part.early_ends, part.barren  # nothing was made, nothing paid
         if end is None or end.failure is not None:
             return part.calls, part.early_ends, part.barren
@@ -198,12 +213,14 @@ class PartCall:
         elif end.cause is not None:
             status, cause, error = CallStatus.FAILED, end.cause, end.fault
         usage, source = call.usage, UsageSource.REPORTED
-        if usage is None and (call.http_status == 200 or call.text):
-            usage = tokens.estimate_usage(self.prompt, call.received)
-            source = UsageSource.ESTIMATED
-        elif usage is None:
-            source = UsageSource.UNKNOWN
-        dropped = dict(self.writer.dropped)
+        if usage is None:
+            usage = call.estimate()
+            source = UsageSource.UNKNOWN if usage is None else UsageSource.ESTIMATED
+        facts: dict[str, object] = {}
+        if self.writer.dropped:
+            facts["dropped"] = dict(self.writer.dropped)
+        if end is not None and end.again is not None:
+            facts["form_refused"] = True
         return CallClosing(
             call_id=self.id,
             run_id=claimed.run.id,
@@ -220,7 +237,7 @@ class PartCall:
             items_kept=self.writer.kept,
             items_dropped=self.writer.dropped.total(),
             text=call.text,
-            facts={"dropped": dropped} if dropped else {},
+            facts=facts,
         )
 
     async def _store(self, connection: Connection, result: _Result) -> Reason | None:

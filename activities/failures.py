@@ -29,6 +29,8 @@ class Verdict(StrEnum):
     RETRY = "retry"
     FINAL = "final"
     GUARDRAIL = "guardrail"
+    AGAIN = "again"
+    """At once, in another form: the server knows no such field or format."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +104,8 @@ SENTENCES: Mapping[str, str] = {
     "unreachable": "The model server cannot be reached.",
     "no_stream": "The model server answered with something that is no reply.",
     "stream_error": "The model server reported an error inside its reply.",
+    "form_refused": "The model server does not take this form of request; the part is asked again "
+    "at once in a plainer one.",
 }
 
 _TOO_LONG = re.compile(
@@ -157,6 +161,17 @@ def key_not_set(variable: str) -> Failure:
 def refused(code: str, http_status: int | None = None, told: str = "") -> Failure:
     """A guardrail stop: `refusal` or `content_filter`."""
     return _failure(Verdict.GUARDRAIL, Reason.REFUSAL, code, status=http_status, told=told)
+
+
+def form_refused(error: ProviderError) -> Failure:
+    """The request was well but for its form (`activities.model.formats`)."""
+    return _failure(
+        Verdict.AGAIN,
+        Reason.PROVIDER_REFUSED,
+        "form_refused",
+        status=error.status,
+        told=error.told,
+    )
 
 
 def timed_out() -> Failure:

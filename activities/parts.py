@@ -7,6 +7,7 @@ import asyncio
 from activities.calls import PartCall
 from activities.items import PartState
 from activities.model import tokens
+from activities.model.client import Manner
 from activities.step import PartEnd, PartEndCode, Step
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
@@ -40,6 +41,7 @@ def _prompt(step: Step, part: PartState) -> tuple[Prompt, int]:
 async def run_part(step: Step, part: PartState) -> PartEnd:
     """Calls until the part is done. Raises only what is a fault of ours."""
     last_cause: Reason | None = None
+    manner: Manner | None = None
     while True:
         if step.watch.stopping is not None or step.aborted:
             return PartEnd(code=PartEndCode.STOPPED)
@@ -49,10 +51,11 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         if stop is not None:
             return stop
         prompt, size = await asyncio.to_thread(_prompt, step, part)
-        call = PartCall(step, part, prompt, size)
+        call = PartCall(step, part, prompt, size, manner)
         if not await call.open():
             return PartEnd(code=PartEndCode.STOPPED)
         end = await call.stream()
+        manner = end.again if end else None
         settled, last_cause = await call.settle(end), end.cause if end else None
         if settled is not None:
             return settled

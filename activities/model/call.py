@@ -1,6 +1,7 @@
 """One request to a model provider: streamed, limited in time, ended in a way that has a name.
 
-Nothing is tried again here but a request that a server refused for its form (`formats`).
+Nothing is tried again here, not even a request that a server refused for its form: each request
+has a row of its own, so whoever keeps the rows asks again (`CallEnd.again`).
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import contextlib
 import json
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx2
 
 from activities import failures
 from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
-from activities.model.formats import Manner, milder, request_body
+from activities.model import tokens
+from activities.model.formats import Manner, input_tokens, milder, request_body
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
 from activities.model.servers import Servers
@@ -36,7 +38,6 @@ AFTER_BROKEN = 4_000
 """Characters still read of what cannot become a reply, to learn usage and finish reason."""
 LONGEST_REPLY = 4_000_000
 """Characters of content and reasoning; no reply needs as many, and a server may never stop."""
-MOST_REQUESTS = 6
 _ERROR_BODY = 64_000
 
 
@@ -47,6 +48,7 @@ class CallEnd:
     `cause` None: normally, with a complete reply. LENGTH, CUT, STALL, GARBLED: early, for the
     model's reasons; items handed on before stay good, `failure` is None, and `fault` says what was
     wrong. Any other cause is that of `failure`. `extras`: top-level fields beside items (score).
+    `again`: the server refused the form alone; the same request is worth asking in this manner.
     """
 
     cause: Reason | None
@@ -54,6 +56,7 @@ class CallEnd:
     finish_reason: str | None
     extras: Mapping[str, Any] = field(default_factory=dict)
     fault: str | None = None
+    again: Manner | None = None
 
 
 class ModelCall:
@@ -67,12 +70,14 @@ class ModelCall:
         *,
         on_item: Callable[[Mapping[str, Any]], None],
         on_text: Callable[[str], None],
+        manner: Manner | None = None,
     ) -> None:
         self.first_token_ms: int | None = None
         self.http_status: int | None = None
         self.provider_request_id: str | None = None
         self.requests = 0
-        """HTTP requests sent: more than one when the server refused the form of the first."""
+        """HTTP requests sent: one, or none where address or key cannot be used."""
+        self._manner = manner
         self._servers = servers
         self._profile = profile
         self._prompt = prompt
@@ -102,6 +107,23 @@ class ModelCall:
         """As reported by the provider; None if it did not (yet)."""
         return self._reading.usage
 
+    def estimate(self) -> Usage | None:
+        """What a call cost whose provider did not say: the messages as they were sent, and what
+        arrived. An answered refusal costs nothing; None when nobody knows what was done.
+
+        Counts tokens: for a long text not on the loop.
+        """
+        if self.http_status is None and not self.received:
+            return None
+        if self.http_status not in (None, 200) and not self.received:
+            return Usage(input=0, output=0)
+        thought = tokens.count(self.thinking)
+        return Usage(
+            input=input_tokens(self._prompt, self._manner or Manner()),
+            output=tokens.count(self.text) + thought,
+            reasoning=thought,
+        )
+
     @property
     def finish_reason(self) -> str | None:
         return self._reading.finish_reason
@@ -117,20 +139,17 @@ class ModelCall:
             headers = self._servers.headers(self._servers.key(self._profile), url)
         except (BadAddressError, KeyNotSetError) as error:
             return self._failed(failures.classify(error))
-        manner = self._servers.manner(url, self._profile.model)
-        while True:
-            try:
-                await self._request(url, headers, manner)
-                return self._concluded()
-            except ProviderError as error:
-                other = milder(manner, error)
-                if other is None or self.requests >= MOST_REQUESTS:
-                    return self._after_error(error)
-                manner = other
-            except TimeoutError:
-                return self._after_silence()
-            except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-                return self._after_loss(error)
+        if self._manner is None:
+            self._manner = self._servers.manner(url, self._profile.model)
+        try:
+            await self._request(url, headers, self._manner)
+            return self._concluded()
+        except ProviderError as error:
+            return self._after_error(error)
+        except TimeoutError:
+            return self._after_silence()
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            return self._after_loss(error)
 
     # sending and reading
 
@@ -140,9 +159,8 @@ class ModelCall:
         settings = self._servers.settings
         pool = await self._servers.pool(url)
         now = asyncio.get_running_loop().time()
-        self._deadline = self._deadline or now + settings.call_timeout
+        self._deadline = now + settings.call_timeout
         self.requests += 1
-        self.http_status = self.provider_request_id = None
         self._limit = asyncio.timeout_at(min(self._deadline, now + settings.first_byte_timeout))
         async with (
             self._limit,
@@ -246,6 +264,9 @@ class ModelCall:
     def _after_error(self, error: ProviderError) -> CallEnd:
         if self._reading.finish_reason or self._done:
             return self._concluded()
+        again = milder(self._manner, error) if self._manner else None
+        if again is not None:
+            return replace(self._failed(failures.form_refused(error)), again=again)
         failure = failures.classify(error)
         if failure.verdict is Verdict.RETRY and self._parser.items:
             return self._early(Reason.CUT, failure.code)

@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from activities.model.call import CallEnd, ModelCall
-from activities.model.formats import output_limit, prompt_hash
+from activities.model.formats import Manner, output_limit, prompt_hash
 from activities.model.profile import Profile
 from activities.model.servers import Servers
 from activities.model.tokens import Usage
 from deploy.settings import Settings
 from workflows.kinds.kind import Prompt
 
-__all__ = ["CallEnd", "ModelCall", "ModelClient", "Usage", "output_limit", "prompt_hash"]
+__all__ = ["CallEnd", "Manner", "ModelCall", "ModelClient", "Usage", "output_limit", "prompt_hash"]
 
 
 class ModelClient:
@@ -33,14 +33,18 @@ class ModelClient:
         *,
         on_item: Callable[[Mapping[str, Any]], None],
         on_text: Callable[[str], None],
+        manner: Manner | None = None,
     ) -> ModelCall:
-        """A call that `run` sends.
+        """A call that `run` sends; `manner` is what the end of the one before it said (`again`),
+        without it what works with this server and model.
 
         `on_item` gets each item that satisfies the schema, the moment it is whole; `on_text` the
         text as it arrives. Both are called on the loop and must not block; what they raise ends
         the call and comes out of `run`.
         """
-        return ModelCall(self._servers, profile, prompt, on_item=on_item, on_text=on_text)
+        return ModelCall(
+            self._servers, profile, prompt, on_item=on_item, on_text=on_text, manner=manner
+        )
 
     async def close(self) -> None:
         await self._servers.close()

@@ -2,7 +2,9 @@
 
 A server that knows no json_schema gets json_object, then plain text, both with the schema in the
 prompt; one that knows no `max_tokens` gets `max_completion_tokens`; one that knows no
-`stream_options` goes without. What works is remembered per server and model by the client.
+`stream_options` goes without. Each is a request of its own, with its own row; what works is
+remembered per server and model by the client. At most four steps lead from the first manner to the
+last, so nothing goes round for ever.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from enum import StrEnum
 from typing import Any
 
 from activities.failures import ProviderError, Verdict, classify
+from activities.model import tokens
 from activities.model.profile import Profile
 from workflows.kinds.kind import Prompt
 
@@ -90,6 +93,12 @@ def request_body(profile: Profile, prompt: Prompt, manner: Manner) -> dict[str, 
     if response_format is not None:
         body["response_format"] = response_format
     return body
+
+
+def input_tokens(prompt: Prompt, manner: Manner) -> int:
+    """Input tokens of a request as it is sent in this manner."""
+    messages = _messages(prompt, manner.format)
+    return tokens.count_messages([message["content"] for message in messages])
 
 
 def prompt_hash(profile: Profile, prompt: Prompt) -> str:

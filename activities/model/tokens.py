@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,13 +61,12 @@ def _count_piece(piece: str) -> int:
 
 def count_prompt(prompt: Prompt) -> int:
     """Input tokens of a request as far as they can be known before it is sent."""
-    texts = [text for text in (prompt.system, prompt.user) if text]
+    return count_messages([text for text in (prompt.system, prompt.user) if text])
+
+
+def count_messages(texts: Sequence[str]) -> int:
+    """Tokens of the messages of a chat with these contents."""
     return sum(count(text) + MESSAGE_TOKENS for text in texts) + REPLY_TOKENS
-
-
-def estimate_usage(prompt: Prompt, received: str) -> Usage:
-    """What a call cost whose provider did not say: its prompt and the text that arrived."""
-    return Usage(input=count_prompt(prompt), output=count(received))
 
 
 def _count(text: str) -> int:

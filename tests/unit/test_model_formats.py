@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from activities.failures import ProviderError
-from activities.model.client import CallEnd, ModelCall, ModelClient, output_limit
+from activities.failures import ProviderError, Verdict
+from activities.model.client import CallEnd, ModelCall, ModelClient, Usage, output_limit
 from activities.model.formats import Format, Manner, milder, request_body
 from activities.model.profile import Profile
 from activities.model.servers import Servers
@@ -39,9 +39,23 @@ PROFILE = Profile(
 WHOLE = Reply(items=[{"find": "a", "replace": "b", "resolves": []}])
 
 
-async def ask(client: ModelClient, profile: Profile) -> tuple[CallEnd, ModelCall]:
-    call = client.start(profile, PROMPT, on_item=lambda _: None, on_text=lambda _: None)
-    return await call.run(), call
+async def ask(client: ModelClient, profile: Profile) -> tuple[CallEnd, list[ModelCall]]:
+    """As a part asks: again as long as the server refused the form alone, each time a call."""
+    calls: list[ModelCall] = []
+    manner: Manner | None = None
+    while True:
+        call = client.start(
+            profile, PROMPT, on_item=lambda _: None, on_text=lambda _: None, manner=manner
+        )
+        calls.append(call)
+        end = await call.run()
+        assert call.requests == 1
+        if end.again is None:
+            return end, calls
+        assert end.failure is not None
+        assert (end.failure.verdict, end.failure.code) == (Verdict.AGAIN, "form_refused")
+        assert (call.estimate(), call.text) == (Usage(input=0, output=0), "")
+        manner = end.again
 
 
 def refusing(*words: str) -> Callable[[Request], Reply]:
@@ -65,18 +79,18 @@ async def test_a_refused_schema_leads_to_json_then_to_plain_text(llm: FakeLLM) -
     llm.script(refusing("json_schema", "response_format"))
     profile = replace(PROFILE, base_url=llm.base_url)
     asked = client()
-    end, call = await ask(asked, profile)
-    assert (end.cause, call.requests, len(llm.requests)) == (None, 3, 3)
+    end, calls = await ask(asked, profile)
+    assert (end.cause, len(calls), len(llm.requests)) == (None, 3, 3)
     formats = [request.body.get("response_format", {}).get("type") for request in llm.requests]
     assert formats == ["json_schema", "json_object", None]
     first, last = llm.requests[0], llm.requests[2]
     assert "JSON Schema (redraft_refine)" not in first.text
     assert "JSON Schema (redraft_refine)" in last.text
     assert '"required": ["find", "replace", "resolves"]' in last.text
-    end, call = await ask(asked, profile)
-    assert (end.cause, call.requests, len(llm.requests)) == (None, 1, 4)
-    end, call = await ask(asked, replace(profile, model="other"))
-    assert call.requests == 3
+    end, calls = await ask(asked, profile)
+    assert (end.cause, len(calls), len(llm.requests)) == (None, 1, 4)
+    end, calls = await ask(asked, replace(profile, model="other"))
+    assert len(calls) == 3
     await asked.close()
 
 
@@ -89,8 +103,8 @@ async def test_other_fields_a_server_does_not_know_are_left_out(llm: FakeLLM) ->
 
     llm.script(answer)
     asked = client()
-    end, call = await ask(asked, replace(PROFILE, base_url=llm.base_url))
-    assert (end.cause, call.requests) == (None, 3)
+    end, calls = await ask(asked, replace(PROFILE, base_url=llm.base_url))
+    assert (end.cause, len(calls)) == (None, 3)
     body = llm.requests[-1].body
     assert body["max_completion_tokens"] == 500
     assert not {"max_tokens", "stream_options"} & set(body)
@@ -107,8 +121,8 @@ async def test_what_never_worked_is_not_remembered(llm: FakeLLM) -> None:
     assert end.failure is not None
     llm.script(WHOLE)
     before = len(llm.requests)
-    end, call = await ask(model, profile)
-    assert (end.cause, call.requests) == (None, 1)
+    end, calls = await ask(model, profile)
+    assert (end.cause, len(calls)) == (None, 1)
     assert llm.requests[before].schema == "redraft_refine"
     await model.close()
 
@@ -116,9 +130,9 @@ async def test_what_never_worked_is_not_remembered(llm: FakeLLM) -> None:
 async def test_a_server_that_refuses_everything_is_asked_a_few_times_only(llm: FakeLLM) -> None:
     llm.script(errors.status(400, message="schema stream_options max_completion_tokens"))
     asked = client()
-    end, call = await ask(asked, replace(PROFILE, base_url=llm.base_url))
+    end, calls = await ask(asked, replace(PROFILE, base_url=llm.base_url))
     assert end.failure is not None
-    assert (end.failure.code, call.requests) == ("bad_request", 5)
+    assert (end.failure.code, len(calls)) == ("bad_request", 5)
     await asked.close()
 
 
