@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from activities.death import living
+from activities.fallback import Chosen, choose, tell_change
 from activities.fence import Fence, read_fence
 from activities.hooks import Hook, committed, effect
 from activities.items import PartState, new_parts, read_parts
 from activities.material import StepMaterial, read_step
-from activities.model.profile import Profile, newest
+from activities.model.profile import Profile
 from activities.presence import write_presence
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import Event, RunRow, append_event, lock_run, read_run
@@ -50,6 +51,8 @@ class Claimed:
     work: Work
     kind: Kind
     profile: Profile
+    falls_back_after: int | None = None
+    """See `activities.fallback`."""
 
     async def fence(self, connection: Connection, run: RunRow) -> Fence:
         """What may still be written for this step, now that the run is locked."""
@@ -85,7 +88,7 @@ class _Prepared:
     plan_id: str | None
     material: StepMaterial
     kind: Kind
-    profile: Profile
+    chosen: Chosen
     parts: tuple[PartPlan, ...]
 
 
@@ -157,9 +160,7 @@ async def _prepare(
         step = _step_of(run)
         assert step is not None, "a refusal covers it"
         name = step[1]
-        profile = await newest(connection, run.profile)
-        if profile is None:
-            raise LookupError(f"profile {run.profile!r} has no version")
+        chosen = await choose(connection, run.id, run.profile)
         plan = await connection.fetchrow(
             """
             SELECT id, input_revision FROM step_plans
@@ -171,7 +172,7 @@ async def _prepare(
         )
         revision = plan["input_revision"] if plan is not None else run.working_revision
         material = await read_step(
-            connection, run, step, input_revision=revision, prompts=dict(profile.prompts)
+            connection, run, step, input_revision=revision, prompts=dict(chosen.profile.prompts)
         )
         if material is None:
             return NotClaimed(code="deleted")
@@ -183,7 +184,7 @@ async def _prepare(
             plan_id=plan["id"] if plan is not None else None,
             material=material,
             kind=kind,
-            profile=profile,
+            chosen=chosen,
             parts=(),
         )
 
@@ -216,6 +217,7 @@ async def _claim_once(
             fresh = plan_id is None
             plan_id = plan_id or await _freeze_plan(connection, run, prepared)
             attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
+            await tell_change(connection, run.id, step_id, prepared.chosen)
         await write_presence(
             connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
         )
@@ -230,7 +232,8 @@ async def _claim_once(
             parts=new_parts(prepared.parts) if fresh else await read_parts(connection, plan_id),
             work=prepared.material.work,
             kind=prepared.kind,
-            profile=prepared.profile,
+            profile=prepared.chosen.profile,
+            falls_back_after=prepared.chosen.falls_back_after,
         )
 
     return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))

@@ -28,6 +28,7 @@ from workflows.vocabulary import (
 
 FOREVER = float("inf")
 LONGEST_DELAY = 60.0
+AT_ONCE = 0.01
 
 
 class RetryLater(Exception):
@@ -227,6 +228,7 @@ async def _try_later(step: Step, failure: Failure, connection: Connection) -> fl
         code=failure.code,
         least=failure.retry_after or 0.0,
         gives_up=Reason.PROVIDER_UNAVAILABLE,
+        at_once_after=step.claimed.falls_back_after,
     )
 
 
@@ -238,8 +240,13 @@ async def wait_or_give_up(
     code: str,
     least: float,
     gives_up: Reason,
+    at_once_after: int | None = None,
 ) -> float | None:
-    """Counts one failure in a row; the delay before the next try, None after a move to FAILED."""
+    """Counts one failure in a row; the delay before the next try, None after a move to FAILED.
+
+    With so many failures in a row as `at_once_after` another provider is asked next: it need not
+    wait for what the first one asked for.
+    """
     row = await connection.fetchrow(
         """
         UPDATE runs SET failures = failures + 1, last_error_code = $2,
@@ -266,7 +273,7 @@ async def wait_or_give_up(
         )
         return None
     backoff = min(LONGEST_DELAY, 2.0 ** min(row["failures"] - 1, 6)) * random.uniform(1.0, 1.25)
-    delay: float = max(least, backoff)
+    delay: float = AT_ONCE if row["failures"] == at_once_after else max(least, backoff)
     await connection.execute(
         "UPDATE runs SET retry_at = now() + make_interval(secs => $2) WHERE id = $1", run.id, delay
     )

@@ -47,7 +47,9 @@ Rounds: TypeAlias = Annotated[int, Field(ge=1, le=20, strict=True)]
 Score: TypeAlias = Annotated[int, Field(ge=0, le=100, strict=True)]
 
 
-class _Request(BaseModel):
+class StrictRequest(BaseModel):
+    """Frozen, no unknown fields, nothing made to fit."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -55,7 +57,7 @@ _Whole: TypeAlias = Annotated[int, Field(ge=1)]
 _Amount: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
 
 
-class Limits(_Request):
+class Limits(StrictRequest):
     """Stated by the contract; each is refused until the model boundary enforces it."""
 
     max_calls: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
@@ -64,13 +66,13 @@ class Limits(_Request):
     max_seconds: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
 
 
-class NewSource(_Request):
+class NewSource(StrictRequest):
     name: Name
     media_type: MediaType
     text: Text
 
 
-class _DocumentFields(_Request):
+class _DocumentFields(StrictRequest):
     kind: Annotated[str, StringConstraints(min_length=1, max_length=64)]
     title: Title
     language: Language | None = None
@@ -79,7 +81,7 @@ class _DocumentFields(_Request):
     attributes: dict[str, Any] = Field(default_factory=dict)
 
 
-class _RunFields(_Request):
+class _RunFields(StrictRequest):
     max_rounds: Rounds = 5
     pass_score: Score = 90
     profile: Name = "default"
@@ -114,24 +116,24 @@ class NewDocumentRun(_DocumentFields, _RunFields):
         return NewRun(**{name: getattr(self, name) for name in names})
 
 
-class DocumentChange(_Request):
+class DocumentChange(StrictRequest):
     """Body of `PATCH /api/documents/{id}`."""
 
     title: Title | None = None
     tags: Tags | None = None
 
 
-class NewRevision(_Request):
+class NewRevision(StrictRequest):
     base_revision: Number
     body: Text
     comment: Remark | None = None
 
 
-class Interrupt(_Request):
+class Interrupt(StrictRequest):
     reason: Remark | None = None
 
 
-class Resume(_Request):
+class Resume(StrictRequest):
     note: Remark | None = None
     body: Text | None = None
     base_revision: Number | None = None
@@ -141,26 +143,26 @@ class Resume(_Request):
     override_guardrail: bool = False
 
 
-class Confirm(_Request):
+class Confirm(StrictRequest):
     revision: Number
     body: Text | None = None
     comment: Remark | None = None
     override_offered: bool = False
 
 
-class Reject(_Request):
+class Reject(StrictRequest):
     comment: Remark | None = None
 
 
-class Cancel(_Request):
+class Cancel(StrictRequest):
     reason: Remark | None = None
 
 
-class Fork(_Request):
+class Fork(StrictRequest):
     revision: Number
 
 
-class SwitchesChange(_Request):
+class SwitchesChange(StrictRequest):
     """Body of `PUT /api/switches`."""
 
     draining: bool

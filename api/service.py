@@ -15,9 +15,10 @@ from api import cursors, health, metrics, queries, requests, wire
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, json_body
 from api.commands import set_draining
-from api.idempotency import perform, tools_of
+from api.idempotency import perform, respond, tools_of
 from api.openapi import PRODUCT_VERSION
 from api.paths import Page, or_404
+from api.profiles import NewProfile, append_version
 from api.state import state_of
 from deploy.migrations import HEAD
 from workflows.kinds.kind import Kind
@@ -90,6 +91,23 @@ async def list_profiles(request: Request, page: Page, principal: Reads) -> wire.
     """The newest version of each."""
     pool = state_of(request).pool
     return await queries.profiles_page(pool, page.limit, page.cursor, page.count)
+
+
+@router.post(
+    "/api/profiles",
+    status_code=201,
+    response_model=wire.Profile,
+    openapi_extra=accepts(NewProfile),
+)
+async def create_profile(
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.ADMIN, content=False)],
+    wanted: Annotated[NewProfile, json_body(NewProfile)],
+) -> Response:
+    """A new version, or version 1 of a new profile. `key_set` says whether the key is there for the
+    API; a profile whose key is not set yet is taken."""
+    tools = tools_of(request)
+    return await respond(request, lambda c: append_version(c, tools, wanted), wanted)
 
 
 @router.get("/api/profiles/{name}/versions", response_model=wire.Page[wire.Profile])

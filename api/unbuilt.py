@@ -19,7 +19,6 @@ NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
     ("GET", "/api/documents/{document_id}/sources/{source_id}/audio", Scope.READ),
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/draft", Scope.READ),
-    ("POST", "/api/profiles", Scope.ADMIN),
     ("POST", "/api/preview", Scope.WRITE),
     ("POST", "/api/estimate", Scope.WRITE),
     ("GET", "/api/observe", Scope.READ),

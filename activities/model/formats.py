@@ -21,10 +21,8 @@ from activities.failures import ProviderError, Verdict, classify
 from activities.model import tokens
 from activities.model.profile import Profile
 from workflows.kinds.kind import Prompt
+from workflows.profiles import EXTRA, LIMIT_FIELD, LIMIT_FIELDS, OURS
 
-LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
-LIMIT_FIELD = "max_tokens_field"
-"""Parameter of a profile that names the field of the output limit; not sent itself."""
 _FORMAT = re.compile(r"response_?format|json[ _-]?(object|mode)|schema|structured|grammar", re.I)
 
 
@@ -74,6 +72,9 @@ def request_body(profile: Profile, prompt: Prompt, manner: Manner) -> dict[str, 
     """The JSON body; the profile's parameters win over everything but what makes it a stream."""
     parameters = dict(profile.parameters)
     named = parameters.pop(LIMIT_FIELD, None)
+    extra = parameters.pop(EXTRA, None)
+    if isinstance(extra, Mapping):
+        parameters |= {name: value for name, value in extra.items() if name not in OURS}
     given = next((name for name in LIMIT_FIELDS if name in parameters), None)
     for name in LIMIT_FIELDS:
         parameters.pop(name, None)

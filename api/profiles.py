@@ -1,0 +1,169 @@
+"""New versions of profiles: which model answers, where, under which key, with what limits.
+
+Append-only: a version is never changed, the newest holds from the next step on. Everything that is
+wrong with one is told at once, each with its pointer, before anything is stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated, Any, TypeAlias
+from urllib.parse import parse_qsl, quote, urlsplit
+
+from pydantic import Field, StringConstraints
+
+from activities import record
+from api import queries
+from api.errors import Refusal
+from api.idempotency import Done, Tools
+from api.requests import StrictRequest
+from deploy.database import Connection
+from deploy.settings import Settings, variable
+from workflows import profiles
+from workflows.kinds.kind import Kind
+from workflows.vocabulary import ErrorCode
+
+LARGEST = 200_000
+"""Characters of one of a profile's objects as JSON; prompts are the longest."""
+_OWN = frozenset(variable(entry.name, entry.metadata) for entry in fields(Settings))
+_FOREIGN = ("PG", "AWS_", "TEMPORAL_", "OTEL_", "REDRAFT_DATABASE")
+_SECRET = ("key", "token", "secret", "sig", "password", "code", "credential")
+_CODE = str(ErrorCode.INVALID_REQUEST)
+
+Found: TypeAlias = list[tuple[str, str, str]]
+"""(pointer, code, detail)"""
+
+
+class NewProfile(StrictRequest):
+    """Body of `POST /api/profiles`: the next version of that name, whole; nothing is taken over
+    from the one before. Prices are per million tokens."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^\w[\w .-]*$", max_length=64)]
+    model: Annotated[str, StringConstraints(pattern=r"^[!-~][ -~]*$", max_length=200)]
+    base_url: Annotated[str, StringConstraints(min_length=1, max_length=2000)] | None = None
+    key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*$", max_length=100)] = (
+        "OPENAI_API_KEY"
+    )
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    prices: dict[str, Any] | None = None
+    prompts: dict[str, Any] = Field(default_factory=dict)
+    fallback: dict[str, Any] | None = None
+    rate_limits: dict[str, Any] = Field(default_factory=dict)
+
+
+async def append_version(connection: Connection, tools: Tools, wanted: NewProfile) -> Done:
+    """201: the version, with a line in the audit log. Raises 422 with everything that is wrong."""
+    found = problems(wanted, tools.state.kinds)
+    if not found and wanted.fallback is not None:
+        found = await _fallback_missing(connection, wanted.fallback["profile"])
+    if found:
+        code = ErrorCode(found[0][1])
+        raise Refusal(422, code, f"{found[0][0]}: {found[0][2]}", errors=found)
+    number = await _insert(connection, wanted, tools.caller.actor)
+    await record.insert_audit(
+        connection,
+        actor=tools.caller.actor,
+        action="profile_written",
+        object_type="profile",
+        object_id=wanted.name,
+        request_id=tools.caller.request_id,
+        params={"version": number},
+    )
+    versions = await queries.profile_versions(connection, wanted.name, 1)
+    assert versions is not None, "it was inserted in this transaction"
+    location = f"/api/profiles/{quote(wanted.name)}/versions"
+    return Done(status=201, body=versions.items[0], location=location)
+
+
+def problems(wanted: NewProfile, kinds: Mapping[str, Kind]) -> Found:
+    """Everything that can be told without a row."""
+    checks = (
+        ("/base_url", _address(wanted.base_url)),
+        ("/key_env", _key_variable(wanted.key_env)),
+        ("/parameters", profiles.parameter_problems(wanted.parameters)),
+        ("/prices", profiles.price_problems(wanted.prices)),
+        ("/prompts", _prompts(wanted.prompts, kinds)),
+        ("/fallback", profiles.fallback_problems(wanted.fallback, wanted.name)),
+        ("/rate_limits", profiles.rate_limit_problems(wanted.rate_limits)),
+    )
+    found = [(field + at, _CODE, detail) for field, some in checks for at, detail in some]
+    for name in ("parameters", "prices", "prompts", "fallback", "rate_limits"):
+        size = len(json.dumps(getattr(wanted, name), ensure_ascii=False))
+        if size > LARGEST:
+            found.append((f"/{name}", _CODE, f"at most {LARGEST} characters as JSON"))
+    return found
+
+
+def _address(given: str | None) -> profiles.Problems:
+    """Whoever may read a profile sees its address, so nothing secret may stand in it."""
+    if given is None:
+        return []
+    must = "must be the http or https address of a model server"
+    if not given.isprintable() or " " in given:
+        return [("", must)]
+    try:
+        parts = urlsplit(given)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return [("", must)]
+    if not fits:
+        return [("", must)]
+    if "@" in parts.netloc:
+        return [("", "must not hold a user name or password; put the key into the environment")]
+    if parts.fragment:
+        return [("", "must not have a fragment")]
+    for name, _ in parse_qsl(parts.query, keep_blank_values=True):
+        if any(word in name.lower() for word in _SECRET):
+            return [("", f"must not hold a key ({name}); put it into the environment")]
+    return []
+
+
+def _key_variable(name: str) -> profiles.Problems:
+    """A variable that is not a key would be sent to the model server."""
+    if name in _OWN or name.upper().startswith(_FOREIGN):
+        return [("", "is a variable of the service itself; name one that holds a model key")]
+    return []
+
+
+def _prompts(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> profiles.Problems:
+    """Fine if any kind can use them: whether the run's kind can is asked when a run is made."""
+    found: profiles.Problems = []
+    for kind in kinds.values():
+        mine = kind.check_prompts(given)
+        if not mine:
+            return []
+        found = found or mine
+    return found
+
+
+async def _fallback_missing(connection: Connection, name: str) -> Found:
+    if await connection.fetchval("SELECT true FROM profiles WHERE name = $1 LIMIT 1", name):
+        return []
+    return [("/fallback/profile", str(ErrorCode.UNKNOWN_PROFILE), "no such profile")]
+
+
+async def _insert(connection: Connection, wanted: NewProfile, actor: str) -> int:
+    """Its number. Two at once wait for each other, so each gets its own."""
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtext('redraft profiles'))")
+    number: int = await connection.fetchval(
+        """
+        INSERT INTO profiles (name, version, model, base_url, key_env, parameters, prices, prompts,
+            fallback, rate_limits, actor)
+        SELECT $1, coalesce(max(p.version), 0) + 1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+        FROM profiles p WHERE p.name = $1
+        RETURNING version
+        """,
+        wanted.name,
+        wanted.model,
+        wanted.base_url,
+        wanted.key_env,
+        wanted.parameters,
+        wanted.prices,
+        wanted.prompts,
+        wanted.fallback,
+        wanted.rate_limits,
+        actor,
+    )
+    return number
