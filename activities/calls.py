@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
@@ -68,7 +68,7 @@ class PartCall:
                 call_id=self.id,
             ),
             kind=claimed.kind,
-            work=claimed.work,
+            work=replace(claimed.work, refused=part.refused),
             part=part,
         )
         self.call: ModelCall = step.tools.model.start(
@@ -184,7 +184,7 @@ class PartCall:
             expected = claimed.kind.expected(claimed.work, self.part.plan)
             have = {item.key for item in (*self.part.kept, *pending)}
             if expected is None or have.issuperset(expected):
-                return PartEnd(code=PartEndCode.DONE)
+                return None if self._asks_again(pending) else PartEnd(code=PartEndCode.DONE)
         spinning = end.cause is None or (
             end.cause != Reason.GARBLED and _normal(self.call.text) in self.part.reply_hashes
         )
@@ -192,6 +192,16 @@ class PartCall:
             facts = {"part": self.part.plan.part, "calls": self.part.calls}
             return PartEnd(code=PartEndCode.FAILED, reason=Reason.SPINNING, params=facts)
         return None
+
+    def _asks_again(self, pending: list[Item]) -> bool:
+        """Whether the model is told what could not be kept of its answer: once a part."""
+        part, refused = self.part, tuple(self.writer.refused)
+        if part.asked_again or not refused:
+            return False
+        work = replace(self.writer.work, refused=refused)
+        if self.step.claimed.kind.ask_again(work, part.plan, [*part.kept, *pending]):
+            part.asked_again, part.refused = True, refused
+        return part.asked_again
 
     def _counters(self, end: CallEnd | None) -> tuple[int, int, int]:
         part = self.part

@@ -13,11 +13,13 @@ from activities.hooks import Hook, committed
 from activities.record import Event, append_event, lock_run
 from activities.watch import Watch
 from deploy.database import Connection, Pool, new_id
-from workflows.kinds.kind import Item, Kind, PartPlan, Refused, Work
+from workflows.kinds.kind import Item, Kind, PartPlan, Refused, RefusedItem, Work
 from workflows.vocabulary import Actor, EventType
 
 BATCH_SECONDS = 0.03
 """Items that arrive within this time are stored together."""
+MOST_TOLD = 40
+"""Refused items that a model is told of."""
 
 
 @dataclass(kw_only=True)
@@ -32,6 +34,10 @@ class PartState:
     reply_hashes: list[str] = field(default_factory=list)
     done: bool = False
     result: dict[str, object] | None = None
+    refused: tuple[RefusedItem, ...] = ()
+    """What the model is told that could not be kept. Of this process only: after a death the
+    part just goes on, and may be asked again once more."""
+    asked_again: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +109,7 @@ class ItemWriter:
     part: PartState
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    refused: list[RefusedItem] = field(default_factory=list)
     pending: list[Item] = field(default_factory=list)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     busy: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -113,6 +120,8 @@ class ItemWriter:
         item = self.kind.accept(self.work, self.part.plan, payload, known)
         if isinstance(item, Refused):
             self.dropped[item.code] += 1
+            if len(self.refused) < MOST_TOLD:
+                self.refused.append(RefusedItem(payload=dict(payload), code=item.code))
         elif any(other.key == item.key for other in known):
             self.dropped["duplicate"] += 1
         else:

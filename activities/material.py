@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from activities.model import tokens
 from activities.record import RunRow
 from deploy.database import Connection
 from workflows.kinds.kind import Finding, Material, OpenIssue, SourceText, Work
@@ -102,6 +103,39 @@ async def read_open_issues(connection: Connection, run_id: str) -> tuple[OpenIss
 
 
 @dataclass(frozen=True, kw_only=True)
+class _LastReview:
+    """What the review before this one read, and whether what is still open lets this one pass."""
+
+    body: str | None
+    can_pass: bool
+
+
+_FIRST_REVIEW = _LastReview(body=None, can_pass=True)
+
+
+async def _read_last_review(
+    connection: Connection, run: RunRow, revision: int | None
+) -> _LastReview:
+    """Since a person's last text: that one is read whole, as in a first review."""
+    row = await connection.fetchrow(
+        """
+        SELECT r.body, coalesce(a.blockers = 0 AND a.majors = 0 AND a.score >= $5, true) AS can_pass
+        FROM steps s
+        JOIN revisions r ON r.document_id = $2 AND r.number = s.input_revision
+        LEFT JOIN assessments a ON a.run_id = s.run_id AND a.revision = $3
+        WHERE s.run_id = $1 AND s.name = 'review' AND s.status = 'SUCCEEDED' AND s.round > $4
+        ORDER BY s.round DESC LIMIT 1
+        """,
+        run.id,
+        run.document_id,
+        revision,
+        run.compare_from_round,
+        run.pass_score,
+    )
+    return _FIRST_REVIEW if row is None else _LastReview(**dict(row))
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepMaterial:
     """A step's work and the revision it is about, read outside the claim's transaction."""
 
@@ -123,7 +157,12 @@ async def read_step(
     sources = await _read_sources(connection, document.source_ids) if document else None
     if document is None or sources is None:
         return None
-    issues = await read_open_issues(connection, run.id) if name == StepName.REFINE else ()
+    issues: tuple[OpenIssue, ...] = ()
+    last = _FIRST_REVIEW
+    if name == StepName.REVIEW and round_ > 1:
+        last = await _read_last_review(connection, run, input_revision)
+    if name == StepName.REFINE or not last.can_pass:
+        issues = await read_open_issues(connection, run.id)
     work = Work(
         step=name,
         round=round_,
@@ -138,5 +177,8 @@ async def read_step(
         locks=document.locks,
         instructions=run.instructions,
         prompts=prompts,
+        reviewed=last.body,
+        can_pass=last.can_pass,
+        count=tokens.count,
     )
     return StepMaterial(work=work, input_revision=input_revision)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from activities.calls import PartCall
 from activities.items import PartState
@@ -34,7 +35,8 @@ def capped(part: PartState, last_cause: Reason | None) -> PartEnd | None:
 
 def _prompt(step: Step, part: PartState) -> tuple[Prompt, int]:
     """The request for what is missing, and its tokens."""
-    prompt = step.claimed.kind.prompt(step.claimed.work, part.plan, tuple(part.kept))
+    work = replace(step.claimed.work, refused=part.refused)
+    prompt = step.claimed.kind.prompt(work, part.plan, tuple(part.kept))
     return prompt, tokens.count_prompt(prompt)
 
 

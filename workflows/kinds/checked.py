@@ -7,16 +7,22 @@ are the kind's own.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from workflows.kinds import reviewers, schemas
+from workflows.kinds import reviewers, schemas, scopes
 from workflows.kinds.attributes import Check, ListCheck, check_fields
-from workflows.kinds.edits import Ground, RefusedEdit, apply_edits, read_edit
+from workflows.kinds.edits import apply_edits
+from workflows.kinds.founded import (
+    accept_edit,
+    accept_issue,
+    asks_rewrite,
+    ground_of,
+    worth_telling,
+)
 from workflows.kinds.kind import (
     Finding,
     Item,
@@ -29,8 +35,7 @@ from workflows.kinds.kind import (
     Refused,
     Work,
 )
-from workflows.kinds.lines import evidence_lines, number_lines
-from workflows.kinds.passages import first_span
+from workflows.kinds.lines import number_lines
 from workflows.kinds.prompting import (
     Block,
     compact,
@@ -39,11 +44,10 @@ from workflows.kinds.prompting import (
     source_blocks,
     token_for,
 )
-from workflows.scoring import fingerprint
-from workflows.vocabulary import Severity, StepName
+from workflows.kinds.windows import excerpt_of
+from workflows.vocabulary import StepName
 
 Verifier = Callable[[Material, str], Sequence[Finding]]
-_LONGEST_FIELD = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,17 +99,11 @@ class CheckedText:
         return reviewers.offered(self.texts)
 
     def check_prompts(self, prompts: Payload) -> list[tuple[str, str]]:
-        return reviewers.problems(prompts, self._reviewers)
+        return [*reviewers.problems(prompts, self._reviewers), *scopes.problems(prompts)]
 
     def parts(self, work: Work) -> tuple[PartPlan, ...]:
-        names: tuple[str, ...] = (reviewers.MAIN,)
-        if work.step is StepName.REVIEW:
-            names = reviewers.choose(work.prompts, self._reviewers)
-        covered = [source.id for source in work.material.sources]
-        return tuple(
-            PartPlan(part=name, key=_hash(work.step.value, name, *covered), spec={"part": name})
-            for name in names
-        )
+        names = reviewers.choose(work.prompts, self._reviewers)
+        return scopes.plan(work, names, self.limits.window_tokens)
 
     def expected(self, work: Work, part: PartPlan) -> tuple[str, ...] | None:
         return None
@@ -113,21 +111,21 @@ class CheckedText:
     def prompt(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> Prompt:
         step = work.step.value
         sources = work.material.sources
+        lines = number_lines(sources)
         blocks = [
-            *source_blocks(sources, number_lines(sources)),
+            *source_blocks(sources, lines, excerpt_of(part.spec, lines)),
             *self.about(work),
-            *_blocks_of(work, kept),
+            *_blocks_of(work, part, kept),
         ]
         token = token_for(sources, blocks)
-        task = self._text(work, f"{step}_task")
-        if work.step is StepName.REVIEW and part.part != reviewers.MAIN:
-            own = self._text(work, f"review_{part.part}")
-            task = f"{task}\n{reviewers.only(part.part, own)}"
-        if kept:
-            task = f"{task}\n{self.rest(work, part, kept)}"
+        task = [self._text(work, f"{step}_task"), *scopes.task_lines(work, part, self._told(work))]
+        if work.refused:
+            task.append(self.again(work, part, kept))
+        elif kept:
+            task.append(self.rest(work, part, kept))
         return Prompt(
             system=f"{self._text(work, step)}\nDelimiter: {token}",
-            user=f"{render(blocks, token)}\n\n{task}",
+            user="\n\n".join((render(blocks, token), "\n".join(task))),
             schema_name=self.schema_name(step),
             schema=self.schemas[step],
             max_output_tokens=self.output_tokens.get(step, 8000),
@@ -151,9 +149,35 @@ class CheckedText:
             "Answer only with the items that are still missing, and repeat none of them."
         )
 
+    def again(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> str:
+        """What a part is asked whose answer could not be kept, or not all of it."""
+        if work.step is StepName.REVIEW:
+            return (
+                "None of the items in REFUSED could be kept: code says why. Answer with those that "
+                "hold, each quote copied from DOCUMENT, evidence naming lines of SOURCE; or with "
+                "no items."
+            )
+        if asks_rewrite(work, kept):
+            return (
+                "None of the edits in REFUSED could be made: code says why. Answer with one item: "
+                "find is an empty text, replace is the whole of DOCUMENT as it should read, with "
+                "nothing changed but what ISSUES ask for; resolves names the issues."
+            )
+        return (
+            "The edits in ALREADY are made; those in REFUSED could not be: code says why. Answer "
+            "only with edits in place of those, that can be made, or with no items."
+        )
+
+    def ask_again(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> bool:
+        return worth_telling(work, kept)
+
     def _text(self, work: Work, name: str) -> str:
         override = work.prompts.get(name)
         return override if isinstance(override, str) and override else self.texts[name]
+
+    def _told(self, work: Work) -> Mapping[str, str]:
+        known = {**scopes.TEXTS, **self.texts}
+        return known | {name: text for name, text in work.prompts.items() if name in known and text}
 
     def accept(
         self, work: Work, part: PartPlan, payload: Payload, kept: Sequence[Item]
@@ -161,7 +185,7 @@ class CheckedText:
         accepted = (
             accept_issue(work, payload)
             if work.step is StepName.REVIEW
-            else accept_edit(work, payload)
+            else accept_edit(work, payload, kept)
         )
         if isinstance(accepted, Item) and any(item.key == accepted.key for item in kept):
             return Refused(code="duplicate")
@@ -189,69 +213,10 @@ class CheckedText:
         )
 
     def refine(self, work: Work, items: Sequence[Item]) -> Refined:
-        return apply_edits(_ground(work), [item.payload for item in items])
+        return apply_edits(ground_of(work), [item.payload for item in items])
 
     def sample(self) -> Payload | None:
         return None
-
-
-def accept_issue(work: Work, payload: Payload) -> Item | Refused:
-    """An issue whose quote stands in the body and whose evidence stands in the sources."""
-    texts = [payload.get(name) for name in ("category", "quote", "problem")]
-    suggestion, evidence = payload.get("suggestion"), payload.get("evidence") or []
-    if not _are_texts(texts) or not (suggestion is None or _storable(suggestion)):
-        return Refused(code="invalid")
-    if not isinstance(evidence, list) or not all(isinstance(name, str) for name in evidence):
-        return Refused(code="invalid")
-    try:
-        severity = Severity(str(payload.get("severity", "")).strip().lower())
-    except ValueError:
-        return Refused(code="severity_unknown")
-    span = first_span(work.body, payload["quote"])
-    if span is None:
-        return Refused(code="quote_not_found")
-    lines = evidence_lines(evidence, len(number_lines(work.material.sources)))
-    if lines is None:
-        return Refused(code="evidence_not_found")
-    finding = Finding(
-        category=payload["category"].strip()[:80],
-        severity=severity,
-        quote=work.body[span[0] : span[1]],
-        problem=payload["problem"].strip(),
-        suggestion=suggestion,
-        evidence=lines,
-    )
-    return Item(key=fingerprint(finding), payload=finding_payload(finding))
-
-
-def finding_payload(finding: Finding) -> dict[str, Any]:
-    return {
-        "category": finding.category,
-        "severity": finding.severity.value,
-        "quote": finding.quote,
-        "problem": finding.problem,
-        "suggestion": finding.suggestion,
-        "evidence": list(finding.evidence),
-    }
-
-
-def accept_edit(work: Work, payload: Payload) -> Item | Refused:
-    """An edit that can be made in the body as it is."""
-    find, replace, resolves = (payload.get(name) for name in ("find", "replace", "resolves"))
-    if not (find and _storable(find) and _storable(replace) and isinstance(resolves or [], list)):
-        return Refused(code="invalid")
-    assert isinstance(find, str)
-    assert isinstance(replace, str)
-    plain = {"find": find, "replace": replace, "resolves": [str(name) for name in resolves or []]}
-    edit = read_edit(_ground(work), plain)
-    if isinstance(edit, RefusedEdit):
-        return Refused(code=edit.code)
-    payload = {
-        "find": edit.find,
-        "replace": edit.replace,
-        "resolves": [f"I{number}" for number in edit.resolves],
-    }
-    return Item(key=_hash(edit.find, edit.replace), payload=payload)
 
 
 def folder_hash(folder: Path) -> str:
@@ -265,17 +230,23 @@ def folder_hash(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _blocks_of(work: Work, kept: Sequence[Item]) -> list[Block]:
+def _blocks_of(work: Work, part: PartPlan, kept: Sequence[Item]) -> list[Block]:
     """What changes between rounds; blocks with nothing in them are left out."""
     blocks = []
     if work.step is not StepName.DRAFT:
         blocks.append(Block(name="DOCUMENT", text=work.body))
     if work.locks:
         blocks.append(Block(name="LOCKED", text=compact(list(work.locks))))
+    if scopes.reviewer_of(part) == scopes.CHANGES and work.reviewed is not None:
+        passages = scopes.changed(work.reviewed, work.body)
+        blocks.append(Block(name="CHANGED", text=compact(passages)))
     if work.issues:
         blocks.append(Block(name="ISSUES", text=issues_text(work.issues)))
     if kept:
         blocks.append(Block(name="ALREADY", text=compact([dict(item.payload) for item in kept])))
+    if work.refused:
+        told = [{"code": one.code, "item": dict(one.payload)} for one in work.refused]
+        blocks.append(Block(name="REFUSED", text=compact(told)))
     if work.instructions:
         blocks.append(Block(name="INSTRUCTIONS", text=work.instructions))
     return blocks
@@ -289,27 +260,7 @@ def _recipe(work: Work, part: PartPlan, kept: Sequence[Item]) -> dict[str, Any]:
         "sources": [source.id for source in work.material.sources],
         "issues": [issue.number for issue in work.issues],
         "kept": len(kept),
+        "refused": len(work.refused),
+        **{name: part.spec[name] for name in ("window", "ranges") if name in part.spec},
         "instructions": work.instructions is not None,
     }
-
-
-def _ground(work: Work) -> Ground:
-    return Ground(
-        body=work.body, issues=work.issues, locks=work.locks, free=bool(work.instructions)
-    )
-
-
-def _are_texts(values: Sequence[object]) -> bool:
-    return all(
-        isinstance(value, str) and 0 < len(value) <= _LONGEST_FIELD and _storable(value)
-        for value in values
-    )
-
-
-def _storable(value: object) -> bool:
-    """A text without NUL and lone surrogates, which no row can hold."""
-    return isinstance(value, str) and re.search("[\x00\ud800-\udfff]", value) is None
-
-
-def _hash(*pieces: str) -> str:
-    return hashlib.sha256("\x00".join(pieces).encode("utf-8", "surrogatepass")).hexdigest()[:24]

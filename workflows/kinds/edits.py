@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import accumulate
 
 from workflows.kinds.kind import OpenIssue, Payload, Refined
-from workflows.kinds.losses import changes_unasked, loses_content
+from workflows.kinds.losses import MOST_TOKENS, changes_unasked, loses_content
 from workflows.kinds.passages import Span, overlaps, spans_of
+
+_SENTENCE = re.compile(r"[^\n.!?。！？；]*(?:[.!?。！？；]+(?:\s*\n|[ \t]+)?|\n|$)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +47,15 @@ class Ground:
     locks: tuple[str, ...] = ()
     free: bool = False
 
-    def quotes(self) -> dict[int, list[Span]]:
+    def quotes(self) -> Mapping[int, Sequence[Span]]:
         """Where the quote of each open issue stands."""
-        return {issue.number: spans_of(self.body, issue.finding.quote) for issue in self.issues}
+        return _quotes(self)
+
+
+@lru_cache(maxsize=4)
+def _quotes(ground: Ground) -> Mapping[int, Sequence[Span]]:
+    """Asked for again with each item of a reply; bodies may be long."""
+    return {issue.number: spans_of(ground.body, issue.finding.quote) for issue in ground.issues}
 
 
 def read_edit(ground: Ground, payload: Payload) -> Edit | RefusedEdit:
@@ -89,11 +100,76 @@ def _unasked(ground: Ground, edit: Edit) -> str | None:
     return None
 
 
+def read_rewrite(ground: Ground, payload: Payload) -> tuple[list[Edit], Counter[str]]:
+    """A body written anew as edits: what it changes where that may be changed, the rest counted.
+
+    So a rewrite can do no more than edits can, and the rest stays byte for byte.
+    """
+    body, new = ground.body, with_newlines_of(ground.body, payload["replace"])
+    resolves = _known(ground.issues, payload.get("resolves", ()))
+    old_parts, new_parts = _SENTENCE.findall(body), _SENTENCE.findall(new)
+    places = [0, *accumulate(map(len, old_parts))]
+    matcher = SequenceMatcher(None, old_parts, new_parts, autojunk=len(old_parts) > MOST_TOKENS)
+    edits: list[Edit] = []
+    refused: Counter[str] = Counter()
+    for first, last, new_first, new_last in _changes(matcher, old_parts):
+        span = places[first], places[last]
+        written = "".join(new_parts[new_first:new_last])
+        edit = Edit(span=span, find=body[slice(*span)], replace=written)
+        code = _refusal(ground, edit)
+        if code is None:
+            edits.append(edit)
+        else:
+            refused[code] += 1
+    return _naming(ground, edits, resolves), refused
+
+
+def _changes(
+    matcher: SequenceMatcher[str], old: Sequence[str]
+) -> Iterator[tuple[int, int, int, int]]:
+    """What differs, sentence by sentence where as many came as went. What is added belongs to the
+    last words that stand before it."""
+    for tag, first, last, new_first, new_last in matcher.get_opcodes():
+        if tag == "replace" and last - first == new_last - new_first:
+            yield from (
+                (first + at, first + at + 1, new_first + at, new_first + at + 1)
+                for at in range(last - first)
+            )
+        elif tag == "insert":
+            back = 1 if first else 0
+            while back < first and not any(mark.isalnum() for mark in old[first - back]):
+                back += 1
+            yield first - back, last, new_first - back, new_last
+        elif tag != "equal":
+            yield first, last, new_first, new_last
+
+
+def _naming(ground: Ground, edits: Sequence[Edit], resolves: tuple[int, ...]) -> list[Edit]:
+    """Each edit with those of the issues named whose quote it touches."""
+    quotes = ground.quotes()
+    return [
+        replace(
+            edit,
+            resolves=tuple(
+                number
+                for number in resolves
+                if any(overlaps(edit.span, span) for span in quotes[number])
+            ),
+        )
+        for edit in edits
+    ]
+
+
 def apply_edits(ground: Ground, payloads: Sequence[Payload]) -> Refined:
     """The new body; of two edits that overlap the one that starts first (then the longer) wins."""
     refused: Counter[str] = Counter()
     edits: list[Edit] = []
     for payload in payloads:
+        if not payload["find"]:
+            written, not_made = read_rewrite(ground, payload)
+            edits += written
+            refused += not_made
+            continue
         edit = read_edit(ground, payload)
         if isinstance(edit, RefusedEdit):
             refused[edit.code] += 1

@@ -7,10 +7,11 @@ network or row. Texts come in as values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from workflows.kinds.sizes import rough_count
 from workflows.vocabulary import Severity, StepName
 
 Payload = Mapping[str, Any]
@@ -59,6 +60,14 @@ class OpenIssue:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefusedItem:
+    """An item of a reply that was dropped, and why."""
+
+    payload: Payload
+    code: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Work:
     """Everything a step is made from. `body` is the plan's input revision, '' for a draft."""
 
@@ -70,7 +79,16 @@ class Work:
     locks: tuple[str, ...] = ()
     instructions: str | None = None
     prompts: Payload = field(default_factory=dict)
-    """Overrides of prompt texts by name, from the profile, and which `reviewers` look."""
+    """Overrides of prompt texts by name, from the profile, which `reviewers` look, and how many
+    `window_tokens` of a long source each is shown."""
+    reviewed: str | None = None
+    """In a review: the body as the run's review before this one read it; None in the first."""
+    can_pass: bool = True
+    """False where open issues stand in the body that keep this review from passing it."""
+    refused: tuple[RefusedItem, ...] = ()
+    """What the call of this part before this one answered and could not be kept."""
+    count: Callable[[str], int] = rough_count
+    """Tokens of a text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,11 +143,13 @@ class Refined:
 
 @dataclass(frozen=True, kw_only=True)
 class KindLimits:
-    """Sizes a kind is made for, in characters and items."""
+    """Sizes a kind is made for."""
 
     body_characters: int = 1_000_000
     source_characters: int = 5_000_000
     items: int = 500
+    window_tokens: int = 20_000
+    """Sources longer than this are shown in windows of at most this size."""
 
 
 class Kind(Protocol):
@@ -187,6 +207,11 @@ class Kind(Protocol):
         self, work: Work, part: PartPlan, payload: Payload, kept: Sequence[Item]
     ) -> Item | Refused:
         """The item under its key, or why it is dropped (unfounded, duplicate, out of range)."""
+        ...
+
+    def ask_again(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> bool:
+        """Whether a part whose call ended normally is told what was refused of it
+        (`work.refused`) and asked once more. The engine does so once a part."""
         ...
 
     def verify(self, material: Material, body: str) -> tuple[Finding, ...]:

@@ -6,11 +6,12 @@ A rewrite that answers one complaint and drops half a section is refused whateve
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from workflows.kinds.kind import OpenIssue
-from workflows.kinds.passages import Span, overlaps, sentence_around
+from workflows.kinds.passages import Span, overlaps, sentence_around, sentences_of
 
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]*\*\*[^*]+\*\*[:：]?[ \t]*$")
 _ITEM = re.compile(r"^[ \t]*(?:[-*+•][ \t]+\S|\d{1,3}[.)、][ \t]*\S|\|.*\|[ \t]*$)")
@@ -36,6 +37,7 @@ def loses_content(body: str, span: Span, replace: str, asked: Asked) -> bool:
     return (
         _lost_headings(before, after, start, asked)
         or _lost_items(before, after, start, asked)
+        or _lost_sentences(before, after, start, asked)
         or _lost_length(body, span, replace, asked)
     )
 
@@ -70,14 +72,31 @@ def _lost_headings(before: str, after: str, offset: int, asked: Asked) -> bool:
 
 
 def _lost_items(before: str, after: str, offset: int, asked: Asked) -> bool:
-    """Fewer items than before are fine when each missing one was complained about."""
+    """Fewer items than before are fine when an issue says of each missing one that it should go. A
+    complaint about one is answered by putting it right, not by dropping it."""
     old, new = _lines(before, _ITEM, offset), _lines(after, _ITEM, 0)
     missing = len(old) - len(new)
     if missing <= 0:
         return False
     kept = {text for text, _ in new}
-    complained = [span for text, span in old if text not in kept and _quoted(span, asked)]
-    return len(complained) < missing
+    gone = [span for text, span in old if text not in kept]
+    return sum(_quoted(span, _removals(asked)) for span in gone) < missing
+
+
+def _lost_sentences(before: str, after: str, offset: int, asked: Asked) -> bool:
+    """A sentence may be reworded, merged or split; it may go where an issue says that it should."""
+    old, new = _sentences(before), _sentences(after)
+    kept = Counter(text for text, _ in new)
+    gone = []
+    for text, (start, end) in old:
+        if kept[text]:
+            kept[text] -= 1
+        elif not _quoted((start + offset, end + offset), _removals(asked)):
+            gone.append(text)
+    came = list(kept.elements())
+    said = _words(" ".join(came))
+    lost = [text for text in gone if len(said.intersection(_words(text))) * 2 < len(_words(text))]
+    return len(lost) > len(came)
 
 
 def _lost_length(body: str, span: Span, replace: str, asked: Asked) -> bool:
@@ -94,6 +113,14 @@ def _lost_length(body: str, span: Span, replace: str, asked: Asked) -> bool:
         for start, end in spans:
             inside.update(range(max(start, first), min(end, last)))
     return len(inside) * 2 < last - first
+
+
+def _sentences(text: str) -> list[tuple[str, Span]]:
+    return [(text[start:end].strip(), (start, end)) for start, end in sentences_of(text)]
+
+
+def _words(text: str) -> set[str]:
+    return {token.casefold() for token in _TOKEN.findall(text) if token[0].isalnum()}
 
 
 def _lines(text: str, pattern: re.Pattern[str], offset: int) -> list[tuple[str, Span]]:

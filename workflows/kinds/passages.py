@@ -56,6 +56,16 @@ def sentence_around(body: str, start: int, end: int) -> Span:
     return first, following.start() if following else last
 
 
+def sentences_of(body: str) -> list[Span]:
+    """All sentences (or lines) in order, without those that hold only marks and spaces."""
+    spans, at = [], 0
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(body)), len(body)):
+        if any(character.isalnum() for character in body[at:end]):
+            spans.append((at, end))
+        at = end
+    return spans
+
+
 def overlaps(one: Span, other: Span) -> bool:
     """Whether they share a character; an empty span touches what it stands inside of."""
     if one[0] == one[1] or other[0] == other[1]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from workflows.kinds.kind import OpenIssue, SourceText
 from workflows.kinds.lines import SourceLine
+from workflows.kinds.windows import Excerpt
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +54,24 @@ def _label(label: str) -> str:
     return f" name={plain}" if plain else ""
 
 
-def source_blocks(sources: Sequence[SourceText], lines: Sequence[SourceLine]) -> list[Block]:
-    """One block a source, its lines numbered over all sources."""
+def source_blocks(
+    sources: Sequence[SourceText], lines: Sequence[SourceLine], shown: Excerpt | None = None
+) -> list[Block]:
+    """One block a source, its lines numbered over all sources; of an excerpt what it shows."""
     blocks, at = [], 0
     for source in sources:
-        count = len(source.text.splitlines())
-        numbered = "\n".join(f"{line.name}: {line.text}" for line in lines[at : at + count])
-        blocks.append(Block(name="SOURCE", text=numbered, label=source.name))
-        at += count
+        own = lines[at : at + len(source.text.splitlines())]
+        at += len(own)
+        if shown is None:
+            numbered = [f"{line.name}: {line.text}" for line in own]
+        else:
+            numbered = [
+                f"{line.name}: {line.text[slice(*shown[line.number])]}"
+                for line in own
+                if line.number in shown
+            ]
+        if numbered or shown is None:
+            blocks.append(Block(name="SOURCE", text="\n".join(numbered), label=source.name))
     return blocks
 
 

@@ -13,13 +13,15 @@ from workflows.kinds.kind import Payload
 
 REVIEWERS = "reviewers"
 MAIN = "main"
+RESERVED = frozenset({MAIN, "task", "changes"})
+"""What may stand behind the prefix in a prompt's name and is nobody to choose."""
 _PREFIX = "review_"
 
 
 def offered(texts: Mapping[str, str]) -> tuple[str, ...]:
     """`main`, and everybody who has a prompt `review_NAME`."""
     own = [name.removeprefix(_PREFIX) for name in texts if name.startswith(_PREFIX)]
-    return (MAIN, *(name for name in own if name not in ("task", MAIN)))
+    return (MAIN, *(name for name in own if name not in RESERVED))
 
 
 def problems(prompts: Payload, known: Sequence[str]) -> list[tuple[str, str]]:

@@ -1,0 +1,193 @@
+"""Long sources in pieces that fit a request: windows that together cover every line, and excerpts.
+
+An excerpt says which characters of which lines are shown, under the numbers of the whole source. A
+line longer than a tenth of the budget (a transcript without line breaks) is cut between sentences,
+and its pieces keep its number. Nothing is left out of windows; where an excerpt leaves lines out,
+plan and prompt say so.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workflows.kinds.kind import Payload
+from workflows.kinds.lines import SourceLine
+from workflows.kinds.sizes import WIDE
+
+Count = Callable[[str], int]
+"""Tokens of a text."""
+Excerpt = Mapping[int, tuple[int, int]]
+"""Line number -> the characters that are shown of it."""
+
+OVERLAP = 6
+"""Lines (or pieces of long ones) that two neighbours share, as far as a tenth of the budget goes:
+what is said across the border is read whole by one of them."""
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\s+")
+_WORD = re.compile(r"[^\W\d_]{3,}|\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """From character `start` of line `first` to before character `end` of line `last`."""
+
+    first: int
+    start: int
+    last: int
+    end: int
+
+    def spec(self) -> dict[str, int]:
+        return {"first": self.first, "start": self.start, "last": self.last, "end": self.end}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Piece:
+    number: int
+    start: int
+    end: int
+    tokens: int
+
+
+def size(lines: Sequence[SourceLine], count: Count) -> int:
+    """Tokens of all lines as a prompt numbers them."""
+    return sum(count(f"{line.name}: {line.text}\n") for line in lines)
+
+
+def cut(lines: Sequence[SourceLine], budget: int, count: Count) -> tuple[Window, ...]:
+    """Windows of about equal size, none above `budget` tokens, in order; one when all fits."""
+    pieces = [piece for line in lines for piece in _pieces(line, max(1, budget // 10), count)]
+    total = sum(piece.tokens for piece in pieces)
+    if total <= budget:
+        return (_window(pieces),) if pieces else ()
+    wanted = math.ceil(total / (budget * 0.85))
+    windows: list[Window] = []
+    begin, done = 0, 0
+    for at, piece in enumerate(pieces):
+        done += piece.tokens
+        last = at == len(pieces) - 1
+        if last or done + pieces[at + 1].tokens / 2 >= total * (len(windows) + 1) / wanted:
+            windows.append(_window(pieces[_back(pieces, begin, budget // 10) : at + 1]))
+            begin = at + 1
+    return tuple(windows)
+
+
+def excerpt_of(spec: Payload, lines: Sequence[SourceLine]) -> Excerpt | None:
+    """What a part shows of the sources; None: all of it."""
+    if "ranges" in spec:
+        return {
+            number: (0, len(lines[number - 1].text))
+            for first, last in spec["ranges"]
+            for number in range(first, last + 1)
+        }
+    if "window" not in spec:
+        return None
+    window = Window(**spec["window"])
+    shown = {line.number: (0, len(line.text)) for line in lines[window.first - 1 : window.last]}
+    shown[window.first] = (window.start, shown[window.first][1])
+    shown[window.last] = (shown[window.last][0], window.end)
+    return shown
+
+
+def around(numbers: Iterable[int], count: int, *, before: int, after: int) -> set[int]:
+    """The lines named and their neighbours, of `count` lines."""
+    return {
+        near
+        for number in numbers
+        for near in range(max(1, number - before), min(count, number + after) + 1)
+    }
+
+
+def within(
+    lines: Sequence[SourceLine], ranked: Iterable[Iterable[int]], budget: int, count: Count
+) -> list[list[int]]:
+    """The groups of lines that come first, as far as the budget goes, as ranges in order."""
+    chosen: set[int] = set()
+    used = 0
+    for group in ranked:
+        fresh = set(group) - chosen
+        cost = size([lines[number - 1] for number in sorted(fresh)], count)
+        if used + cost > budget and chosen:
+            continue
+        chosen |= fresh
+        used += cost
+    ranges: list[list[int]] = []
+    for number in sorted(chosen):
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ranges
+
+
+def nearest(lines: Sequence[SourceLine], passages: Sequence[str]) -> list[int]:
+    """Lines by how many rare words they share with a passage: the best of each passage first, then
+    the second best of each, and so on."""
+    terms = [frozenset(_terms(line.text)) for line in lines]
+    holders: defaultdict[str, list[int]] = defaultdict(list)
+    for at, words in enumerate(terms):
+        for word in words:
+            holders[word].append(at)
+    ranked = [_best(set(_terms(passage)), terms, holders) for passage in passages]
+    order: dict[int, None] = {}
+    for place in range(max(map(len, ranked), default=0)):
+        order.update(dict.fromkeys(best[place] + 1 for best in ranked if place < len(best)))
+    return list(order)
+
+
+_BEST = 8
+
+
+def _best(
+    words: set[str], terms: Sequence[frozenset[str]], holders: Mapping[str, Sequence[int]]
+) -> list[int]:
+    scores: Counter[int] = Counter()
+    for word in words:
+        for at in holders.get(word, ()):
+            scores[at] += round(1000 * math.log((len(terms) + 1) / len(holders[word])))
+    best = sorted(scores, key=lambda at: (-scores[at] / (len(terms[at]) + 8) ** 0.5, at))
+    return best[:_BEST]
+
+
+def _terms(text: str) -> list[str]:
+    """Words of three letters and more, numbers, and pairs of neighbouring Chinese characters."""
+    plain = text.casefold()
+    pairs = [run[at : at + 2] for run in WIDE.findall(plain) for at in range(len(run) - 1)]
+    return _WORD.findall(WIDE.sub(" ", plain)) + pairs
+
+
+def _pieces(line: SourceLine, limit: int, count: Count) -> list[_Piece]:
+    """The line whole, or cut into about equal pieces between sentences, words or anywhere."""
+    tokens = count(f"{line.name}: {line.text}\n")
+    if tokens <= limit:
+        return [_Piece(number=line.number, start=0, end=len(line.text), tokens=tokens)]
+    length = max(1, len(line.text) * limit // (tokens + 8) * 9 // 10)
+    pieces, at = [], 0
+    while at < len(line.text):
+        end = at + length
+        if end < len(line.text):
+            ends = [
+                found.end() for found in _SENTENCE_END.finditer(line.text, at + length // 2, end)
+            ]
+            end = ends[-1] if ends else end
+        end = min(end, len(line.text))
+        text = f"{line.name}: {line.text[at:end]}\n"
+        pieces.append(_Piece(number=line.number, start=at, end=end, tokens=count(text)))
+        at = end
+    return pieces
+
+
+def _back(pieces: Sequence[_Piece], begin: int, most: int) -> int:
+    """Where a window that begins at `begin` really begins: some lines earlier."""
+    used, at = 0, begin
+    while at > 0 and begin - at < OVERLAP and used + pieces[at - 1].tokens <= most:
+        at -= 1
+        used += pieces[at].tokens
+    return at
+
+
+def _window(pieces: Sequence[_Piece]) -> Window:
+    first, last = pieces[0], pieces[-1]
+    return Window(first=first.number, start=first.start, last=last.number, end=last.end)
