@@ -49,13 +49,13 @@ class Ground:
 
     def quotes(self) -> Mapping[int, Sequence[Span]]:
         """Where the quote of each open issue stands."""
-        return _quotes(self)
+        return _quotes(self.body, tuple((one.number, one.finding.quote) for one in self.issues))
 
 
 @lru_cache(maxsize=4)
-def _quotes(ground: Ground) -> Mapping[int, Sequence[Span]]:
+def _quotes(body: str, quotes: tuple[tuple[int, str], ...]) -> Mapping[int, Sequence[Span]]:
     """Asked for again with each item of a reply; bodies may be long."""
-    return {issue.number: spans_of(ground.body, issue.finding.quote) for issue in ground.issues}
+    return {number: spans_of(body, quote) for number, quote in quotes}
 
 
 def read_edit(ground: Ground, payload: Payload) -> Edit | RefusedEdit:
