@@ -17,7 +17,19 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from api import diff, documents, events, export, openapi, pages, runs, service, unbuilt
+from api import (
+    bulk,
+    diff,
+    documents,
+    events,
+    export,
+    openapi,
+    pages,
+    rework,
+    runs,
+    service,
+    unbuilt,
+)
 from api.auth import Scope, needs
 from api.commands import ensure_default_profile
 from api.cursors import BadCursor
@@ -40,7 +52,9 @@ _ROUTERS = (
     documents.router,
     diff.router,
     export.router,
+    bulk.router,
     runs.router,
+    rework.router,
     events.router,
     pages.router,
 )

@@ -135,10 +135,13 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one = add("reject", commands.reject, "refuse the result")
     one.add_argument("id")
     one.add_argument("--comment")
-    one = add("rework", commands.rework, "")
-    one.add_argument("id", nargs="?")
-    for option in ("--comment", "--instructions", "--extra-rounds"):
-        one.add_argument(option, action="append", help=argparse.SUPPRESS)
+    one = add("rework", commands.rework, "send the offered text back for more rounds")
+    one.add_argument("id")
+    one.add_argument("--comment", action="append", help="what to change; repeat for more")
+    one.add_argument("--lock", action="append", metavar="QUOTE", help="a passage that must stay")
+    one.add_argument("--instructions", help="for all rounds that follow")
+    one.add_argument("--extra-rounds", type=int, metavar="N", help="1 to 20, default 2")
+    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
     add("cancel", commands.cancel, "end a run for good").add_argument("id")
 
 

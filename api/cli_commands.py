@@ -178,12 +178,17 @@ def reject(client: Client, given: Namespace) -> int:
 
 
 def rework(client: Client, given: Namespace) -> int:
-    """The word is taken, so that who looks for it learns what to do instead."""
-    detail = (
-        "rework is not built yet. Confirm your own text with confirm --body FILE, or reject the "
-        "result and submit the document anew."
-    )
-    raise Refused(501, {"code": "not_built", "detail": detail})
+    """The offered text goes back; each --comment becomes an issue that the next round answers."""
+    body: Json = {
+        "comments": [{"text": text} for text in given.comment or ()],
+        "locks": [{"quote": quote} for quote in given.lock or ()],
+    }
+    for name in ("instructions", "extra_rounds"):
+        if (value := getattr(given, name)) is not None:
+            body[name] = value
+    identity = find(client, given.id)
+    code = print_moved(client.post(f"/api/runs/{identity}/rework", body), as_json=given.json)
+    return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)
 
 
 def cancel(client: Client, given: Namespace) -> int:

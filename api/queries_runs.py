@@ -163,6 +163,13 @@ async def runs_page(
     return found.model_copy(update={"total": total, "by_status": by_status})
 
 
+async def newest_ids(reader: Reader, wanted: RunFilter, limit: int) -> list[str]:
+    """Ids of at most `limit` runs under the filter, newest first."""
+    conditions = _Conditions.of(wanted)
+    rows = await reader.fetch(conditions.page_sql(limit), *conditions.arguments)
+    return [str(row["id"]) for row in rows]
+
+
 async def counts_by_status(reader: Reader, wanted: RunFilter | None = None) -> dict[str, int]:
     """How many runs stand in each status (all seven, 0 included) under the filter."""
     conditions = _Conditions.of(wanted or RunFilter())

@@ -6,9 +6,16 @@ Lengths are in characters unless said otherwise. What needs rows or a kind is ch
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
@@ -43,6 +50,14 @@ MediaType: TypeAlias = Annotated[
 ]
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Number: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, strict=True)]
+Passage: TypeAlias = Annotated[
+    str, StringConstraints(max_length=20_000), AfterValidator(_not_blank)
+]
+RunId: TypeAlias = Annotated[str, StringConstraints(max_length=64)]
+FilterWord: TypeAlias = Annotated[str, StringConstraints(max_length=300)]
+FilterName: TypeAlias = Literal[
+    "status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"
+]
 Rounds: TypeAlias = Annotated[int, Field(ge=1, le=20, strict=True)]
 Score: TypeAlias = Annotated[int, Field(ge=0, le=100, strict=True)]
 
@@ -160,6 +175,58 @@ class Cancel(StrictRequest):
 
 class Fork(StrictRequest):
     revision: Number
+
+
+class ReworkComment(StrictRequest):
+    """What a person says of a passage, or without `quote` of the whole."""
+
+    quote: Passage | None = None
+    text: Annotated[Remark, AfterValidator(_not_blank)]
+
+
+class ReworkLock(StrictRequest):
+    quote: Passage
+
+
+class Change(StrictRequest):
+    """One hunk of `diff?from=&to=`, counted from 0; `to` is the offered revision."""
+
+    from_: Number = Field(alias="from")
+    to: Number
+    hunk: Number
+
+
+class ReworkDecision(StrictRequest):
+    """Rejected: the older passage comes back, byte for byte. `text` stands in either case instead
+    of the passage."""
+
+    change: Change
+    accept: Annotated[bool, Field(strict=True)]
+    text: Annotated[str, StringConstraints(max_length=100_000)] | None = None
+
+
+class Rework(StrictRequest):
+    comments: Annotated[list[ReworkComment], Field(max_length=100)] = Field(default_factory=list)
+    locks: Annotated[list[ReworkLock], Field(max_length=100)] = Field(default_factory=list)
+    decisions: Annotated[list[ReworkDecision], Field(max_length=500)] = Field(default_factory=list)
+    instructions: Remark | None = None
+    extra_rounds: Rounds = 2
+
+
+class Bulk(StrictRequest):
+    """Body of `POST /api/runs/bulk`: either `ids` or `filter`, whose names are those of the list's
+    query; an empty filter is every run that the action can move."""
+
+    action: Literal["interrupt", "resume", "cancel"]
+    ids: Annotated[list[RunId], Field(min_length=1, max_length=1000)] | None = None
+    filter: dict[FilterName, FilterWord | list[FilterWord]] | None = None
+    reason: Remark | None = None
+
+    @model_validator(mode="after")
+    def _one_choice(self) -> Bulk:
+        if (self.ids is None) == (self.filter is None):
+            raise PydanticCustomError("choice", "give either ids or filter")
+        return self
 
 
 class SwitchesChange(StrictRequest):

@@ -13,8 +13,6 @@ from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
     ("PATCH", "/api/runs/{run_id}/issues/{issue_id}", Scope.DECIDE),
-    ("POST", "/api/runs/{run_id}/rework", Scope.DECIDE),
-    ("POST", "/api/runs/bulk", Scope.OPERATE),
     ("POST", "/api/documents/{document_id}/sources", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/sources/{source_id}/audio", Scope.READ),
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),

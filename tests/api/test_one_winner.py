@@ -137,6 +137,24 @@ async def test_of_a_confirmation_and_an_edit_the_second_hears_of_the_first(api: 
             assert (now["status"], now["offered_revision"]) == ("AWAITING_CONFIRMATION", 2)
 
 
+async def test_of_confirmations_and_reworks_one_wins(api: Api) -> None:
+    for _ in range(6):
+        run = await api.waiting_run()
+        place = f"/api/runs/{run['id']}"
+        answers = await asyncio.gather(
+            *(api.post(f"{place}/confirm", {"revision": 1}) for _ in range(3)),
+            *(api.post(f"{place}/rework", {"comments": [{"text": "again"}]}) for _ in range(3)),
+        )
+        won = await one_wins(api, run, answers)
+        assert won is not None
+        now = (await api.get(place)).json
+        assert now["status"] == won.json["status"]
+        comments = await api.pool.fetchval(
+            "SELECT count(*) FROM comments WHERE run_id = $1", run["id"]
+        )
+        assert comments == (now["status"] == "RUNNING"), "a refused rework leaves nothing"
+
+
 @pytest.mark.parametrize("status", STOPPABLE)
 async def test_deletion_against_every_command_leaves_nothing(api: Api, status: RunStatus) -> None:
     """2xx before it, 404 after it, 409 where the command does not fit; never a fault of ours."""
@@ -151,6 +169,8 @@ async def test_deletion_against_every_command_leaves_nothing(api: Api, status: R
             api.post(f"{place}/confirm", {"revision": 1}),
             api.post(f"{place}/confirm", {"revision": 1, "body": "# C\n"}),
             api.post(f"{place}/reject"),
+            api.post(f"{place}/rework", {"locks": [{"quote": "# M"}]}),
+            api.post("/api/runs/bulk", {"action": "cancel", "ids": [run["id"]]}),
             api.post(f"{place}/cancel"),
             api.post(f"{place}/fork", {"revision": 0}),
             api.post(f"{document}/runs"),

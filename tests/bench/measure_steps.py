@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
 from itertools import pairwise
@@ -60,6 +61,14 @@ async def commit(rig: Rig) -> AsyncIterator[Figure]:
     runs = await rig.start_runs(rig.some(50, 5))
     await rig.finish(*runs)
     yield await _to_commit(rig, "commit 50 runs, 1 s a call", runs, alone)
+    seconds, count = (8.0, 50) if not rig.small else (1.0, 5)
+    await rig.model.pace(before_first=seconds)
+    runs = []
+    for _ in range(count):  # people do not all start at once
+        runs.append(await rig.start_run())
+        await asyncio.sleep(seconds / count)
+    await rig.finish(*runs)
+    yield await _to_commit(rig, f"commit {count} runs, {seconds:.0f} s a call", runs, alone)
     await rig.model.pace()
 
 

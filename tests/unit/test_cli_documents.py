@@ -93,16 +93,15 @@ def test_a_fork_can_start_a_run_of_its_document(
     assert f"{api.url}/runs/{other}" in capsys.readouterr().out
 
 
-def test_rework_says_that_it_is_not_built_and_is_not_offered(
-    api: FakeApi, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call(api, "rework", RUN_ID, "--comment", "shorter") == 3
-    assert "rework is not built yet" in capsys.readouterr().err
-    assert api.asked == []
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    launcher = subprocess.run([str(ROOT / "redraft")], capture_output=True, text=True, check=True)
-    assert "rework" not in capsys.readouterr().out + launcher.stdout
+def test_rework_sends_comments_locks_and_instructions(api: FakeApi) -> None:
+    api.on("POST", f"{RUN}/rework", Reply(body=make_run(), status=202))
+    words = ("--comment", "shorter", "--comment", "say who", "--lock", "It is blue.")
+    assert call(api, "rework", RUN_ID, *words, "--extra-rounds", "3") == 0
+    assert api.asked[-1].body == {
+        "comments": [{"text": "shorter"}, {"text": "say who"}],
+        "locks": [{"quote": "It is blue."}],
+        "extra_rounds": 3,
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,131 @@
+"""`POST /api/runs/bulk`: one move for many runs, each with a result of its own.
+
+All in one transaction with its idempotency key, documents locked in the order of their ids, so two
+bulk requests cannot stand in each other's way. A refused run changes nothing for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, TypeAlias
+
+from fastapi import APIRouter, Request
+from starlette.datastructures import QueryParams
+from starlette.responses import Response
+
+from api import commands, cursors, queries_runs, requests, resume, wire_bulk
+from api.auth import Principal, Scope, needs
+from api.bodies import accepts, json_body
+from api.errors import Refusal
+from api.filters import run_filter
+from api.idempotency import Done, Tools, respond, tools_of
+from api.queries_runs import RunFilter
+from api.signals import Due
+from deploy.database import Connection
+from workflows.transitions import MOVED_BY_EVENT
+from workflows.vocabulary import ErrorCode, EventType
+
+router = APIRouter(tags=["runs"])
+Move: TypeAlias = Callable[[Connection, Tools, str, str | None], Awaitable[Done]]
+
+MOST_RUNS = 1000
+"""Of one request; a filter that matches more says so, and is sent again."""
+
+
+async def _interrupt(c: Connection, tools: Tools, run_id: str, reason: str | None) -> Done:
+    return await commands.interrupt(c, tools, run_id, requests.Interrupt(reason=reason))
+
+
+async def _resume(c: Connection, tools: Tools, run_id: str, reason: str | None) -> Done:
+    return await resume.resume(c, tools, run_id, requests.Resume(note=reason))
+
+
+async def _cancel(c: Connection, tools: Tools, run_id: str, reason: str | None) -> Done:
+    return await commands.cancel(c, tools, run_id, requests.Cancel(reason=reason))
+
+
+_MOVES: Mapping[str, tuple[Move, EventType]] = {
+    "interrupt": (_interrupt, EventType.RUN_INTERRUPTED),
+    "resume": (_resume, EventType.RUN_RESUMED),
+    "cancel": (_cancel, EventType.RUN_CANCELLED),
+}
+
+
+@router.post("/api/runs/bulk", response_model=wire_bulk.Bulk, openapi_extra=accepts(requests.Bulk))
+async def bulk(
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.OPERATE, content=False)],
+    wanted: Annotated[requests.Bulk, json_body(requests.Bulk)],
+) -> Response:
+    """Interrupts, resumes or cancels the runs named, or those a filter finds. `more`: the filter
+    matches further runs; send it again."""
+    tools = tools_of(request)
+    chosen = _filter(wanted)
+    return await respond(request, lambda c: move_all(c, tools, wanted, chosen), wanted)
+
+
+def _filter(wanted: requests.Bulk) -> RunFilter | None:
+    """The filter of `GET /api/runs` as an object; a value may be a word or a list of words.
+    Without a status, those from which the action is possible. Raises Refusal 422."""
+    given = wanted.filter
+    if given is None:
+        return None
+    pairs = [
+        (str(name), value)
+        for name, values in given.items()
+        for value in (values if isinstance(values, list) else [values])
+    ]
+    if not given.get("status"):
+        sources, _ = MOVED_BY_EVENT[_MOVES[wanted.action][1]]
+        pairs += [("status", str(status)) for status in sorted(sources)]
+    try:
+        return run_filter(QueryParams(pairs))
+    except Refusal as refusal:
+        for error in refusal.errors:
+            error["pointer"] = f"/filter{error['pointer']}"
+        raise
+
+
+async def move_all(
+    connection: Connection, tools: Tools, wanted: requests.Bulk, chosen: RunFilter | None
+) -> Done:
+    """200: what became of each run, in the order asked for."""
+    more = False
+    if chosen is None:
+        ids = list(dict.fromkeys(run_id.lower() for run_id in wanted.ids or ()))
+    else:
+        ids = await queries_runs.newest_ids(connection, chosen, MOST_RUNS + 1)
+        ids, more = ids[:MOST_RUNS], len(ids) > MOST_RUNS
+    results: dict[str, wire_bulk.BulkItem] = {}
+    due: list[Due] = []
+    for run_id in await _by_document(connection, ids):
+        results[run_id] = await _move_one(connection, tools, wanted, run_id, due)
+    items = [results[run_id] for run_id in ids]
+    return Done(status=200, body=wire_bulk.Bulk(items=items, more=more), due=tuple(due))
+
+
+async def _by_document(connection: Connection, ids: list[str]) -> list[str]:
+    """In the order in which documents are locked; those of no document at the end."""
+    rows = await connection.fetch(
+        "SELECT id FROM runs WHERE id = ANY ($1::uuid[]) ORDER BY document_id, id",
+        [run_id for run_id in ids if cursors.is_uuid(run_id)],
+    )
+    known = dict.fromkeys(str(row["id"]) for row in rows)
+    return [*known, *(run_id for run_id in ids if run_id not in known)]
+
+
+async def _move_one(
+    connection: Connection, tools: Tools, wanted: requests.Bulk, run_id: str, due: list[Due]
+) -> wire_bulk.BulkItem:
+    move, _ = _MOVES[wanted.action]
+    if not cursors.is_uuid(run_id):
+        return wire_bulk.BulkItem(id=run_id, ok=False, code=str(ErrorCode.NOT_FOUND))
+    try:
+        async with connection.transaction():  # a savepoint: a refusal undoes only this run
+            done = await move(connection, tools, run_id, wanted.reason)
+    except Refusal as refusal:
+        if refusal.code == ErrorCode.DRAINING:
+            raise
+        return wire_bulk.BulkItem(id=run_id, ok=False, code=str(refusal.code))
+    due += done.due
+    return wire_bulk.BulkItem(id=run_id, ok=True)

@@ -1,0 +1,290 @@
+"""Rework: a person sends the offered text back for more rounds.
+
+Decisions about single changes make a human revision; comments become issues that the next refine
+has to answer; locks hold in every later revision. All of it or nothing, in one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from activities import record
+from api import differences, edits, inserts, moving, requests, wire
+from api.auth import Principal, Scope, needs
+from api.bodies import accepts, json_body
+from api.errors import misfit
+from api.idempotency import Done, Tools, respond, tools_of
+from api.paths import RunId
+from deploy.database import Connection, new_id
+from workflows.kinds.kind import Finding
+from workflows.scoring import fingerprint
+from workflows.vocabulary import EventType, IssueStatus, RunStatus, Severity, Signal
+
+router = APIRouter(tags=["runs"])
+
+
+@router.post(
+    "/api/runs/{run_id}/rework",
+    status_code=202,
+    response_model=wire.Run,
+    openapi_extra=accepts(requests.Rework),
+)
+async def rework_run(
+    run_id: RunId,
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.DECIDE, content=True)],
+    wanted: Annotated[requests.Rework, json_body(requests.Rework)],
+) -> Response:
+    """AWAITING_CONFIRMATION -> RUNNING, with what the person wants changed, kept and decided."""
+    tools = tools_of(request)
+    return await respond(request, lambda c: rework(c, tools, run_id, wanted), wanted)
+
+
+async def rework(
+    connection: Connection, tools: Tools, run_id: str, wanted: requests.Rework
+) -> Done:
+    """202: the offered text, with what was decided, is worked on for `extra_rounds` more."""
+    row = await moving.lock_run(connection, run_id)
+    moving.require(row, RunStatus.AWAITING_CONFIRMATION)
+    await inserts.refuse_draining(connection)
+    offered = row.offered_revision
+    assert offered is not None, "SQL holds it: a run that waits for a person offers a revision"
+    body = await _body(connection, row.document_id, offered)
+    decided = await _decided(connection, row, body, wanted.decisions)
+    _check_quotes(decided, wanted)
+    if decided == body:
+        await record.rebase(connection, run_id, offered, fresh_loop=True)
+        number = offered
+    else:
+        number = await edits.adopt(connection, tools, row, decided, base=offered, fresh_loop=True)
+    await _store_decisions(connection, tools, row, wanted.decisions)
+    await _store_locks(connection, tools, row, wanted.locks)
+    comments = await _store_comments(connection, tools, row, wanted.comments, revision=number)
+    await _grant(connection, run_id, wanted)
+    facts = {
+        "revision": number,
+        "extra_rounds": wanted.extra_rounds,
+        "comment_ids": comments,
+        "locks": len(wanted.locks),
+        "decisions": len(wanted.decisions),
+        "instructions": wanted.instructions is not None,
+    }
+    seq = await moving.move(connection, tools, row, EventType.RUN_REWORK, params=facts)
+    return await moving.done(connection, tools, run_id, status=202, seq=seq, signal=Signal.RESUME)
+
+
+async def _body(connection: Connection, document_id: str, number: int) -> str:
+    body: str = await connection.fetchval(
+        "SELECT body FROM revisions WHERE document_id = $1 AND number = $2", document_id, number
+    )
+    return body
+
+
+async def _decided(
+    connection: Connection,
+    row: record.RunRow,
+    body: str,
+    decisions: Sequence[requests.ReworkDecision],
+) -> str:
+    """The offered text with the decisions about its changes. Raises 422 and 409 `stale_base`."""
+    if not decisions:
+        return body
+    old = decisions[0].change.from_
+    for at, decision in enumerate(decisions):
+        if decision.change.to != row.offered_revision:
+            raise edits.stale_base(row, decision.change.to, row.offered_revision, None)
+        if decision.change.from_ != old:
+            raise misfit(f"/decisions/{at}/change/from", "all must compare with one revision")
+    await inserts.require_revision(connection, row.document_id, old, "/decisions/0/change/from")
+    before = await _body(connection, row.document_id, old)
+    return decide(before, body, decisions)
+
+
+def decide(old: str, new: str, decisions: Sequence[requests.ReworkDecision]) -> str:
+    """`new` with each decided hunk as it was in `old`, as it is, or as `text` says; all else stays
+    byte for byte. Raises 422 for a hunk that is none, changes nothing or is decided twice."""
+    hunks = differences.difference(old, new).hunks
+    chosen: dict[int, requests.ReworkDecision] = {}
+    for at, decision in enumerate(decisions):
+        number, pointer = decision.change.hunk, f"/decisions/{at}/change/hunk"
+        if number >= len(hunks) or all(piece.op == "equal" for piece in hunks[number].pieces):
+            raise misfit(pointer, "no change has this number")
+        if number in chosen:
+            raise misfit(pointer, "this change is decided twice")
+        chosen[number] = decision
+    return "".join(_settled(hunk, chosen.get(number)) for number, hunk in enumerate(hunks))
+
+
+def _settled(hunk: differences.Hunk, decision: requests.ReworkDecision | None) -> str:
+    """The lines' ends behind the passage stay where a person's own text takes its place."""
+    dropped = "insert" if decision is not None and not decision.accept else "delete"
+    passage = "".join(piece.text for piece in hunk.pieces if piece.op != dropped)
+    if decision is None or decision.text is None:
+        return passage
+    return decision.text.rstrip("\r\n") + passage[len(passage.rstrip("\r\n")) :]
+
+
+def _check_quotes(body: str, wanted: requests.Rework) -> None:
+    """Raises 422 for a passage that does not stand in the text the run goes on from."""
+    quotes = [(f"/locks/{at}/quote", lock.quote) for at, lock in enumerate(wanted.locks)]
+    quotes += [
+        (f"/comments/{at}/quote", comment.quote)
+        for at, comment in enumerate(wanted.comments)
+        if comment.quote is not None
+    ]
+    for pointer, quote in quotes:
+        if quote not in body:
+            raise misfit(pointer, "this passage does not stand in the text, word for word")
+
+
+async def _store_decisions(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    decisions: Sequence[requests.ReworkDecision],
+) -> None:
+    await connection.executemany(
+        """
+        INSERT INTO decisions (id, document_id, run_id, revision, change, accept, text, actor)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        """,
+        [
+            (
+                new_id(),
+                row.document_id,
+                row.id,
+                decision.change.to,
+                decision.change.model_dump(by_alias=True),
+                decision.accept,
+                decision.text,
+                tools.caller.actor,
+            )
+            for decision in decisions
+        ],
+    )
+
+
+async def _store_locks(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    locks: Sequence[requests.ReworkLock],
+) -> None:
+    """Each passage once, also when it is locked already."""
+    await connection.executemany(
+        """
+        INSERT INTO locks (id, document_id, quote, actor)
+        SELECT $1, $2, $3, $4 WHERE NOT EXISTS (
+            SELECT FROM locks WHERE document_id = $2 AND quote = $3 AND removed_at IS NULL)
+        """,
+        [(new_id(), row.document_id, lock.quote, tools.caller.actor) for lock in locks],
+    )
+
+
+async def _store_comments(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    comments: Sequence[requests.ReworkComment],
+    *,
+    revision: int,
+) -> list[str]:
+    """Each as a comment, and as a major issue: the loop cannot pass before it was answered."""
+    ids = [new_id() for _ in comments]
+    await connection.executemany(
+        """
+        INSERT INTO comments (id, document_id, run_id, revision, quote, text, actor)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """,
+        [
+            (
+                id_,
+                row.document_id,
+                row.id,
+                revision,
+                comment.quote,
+                comment.text,
+                tools.caller.actor,
+            )
+            for id_, comment in zip(ids, comments, strict=True)
+        ],
+    )
+    for comment in comments:
+        await _raise_issue(connection, tools, row, comment, revision=revision)
+    return ids
+
+
+async def _raise_issue(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    comment: requests.ReworkComment,
+    *,
+    revision: int,
+) -> None:
+    """One about a passage that has an issue already takes that one's place and number."""
+    finding = Finding(
+        category="comment",
+        severity=Severity.MAJOR,
+        quote=comment.quote or "",
+        problem=comment.text.strip(),
+    )
+    key = fingerprint(finding) if comment.quote else f"comment:{new_id()}"
+    issue = await connection.fetchrow(
+        """
+        INSERT INTO issues AS known (id, run_id, number, fingerprint, category, severity, quote,
+            problem, raised_by, raised_round, seen_round, revision, status)
+        SELECT $1, $2, 1 + coalesce((SELECT max(number) FROM issues WHERE run_id = $2), 0),
+            $3, $4, $5, $6, $7, $8, $9, $9, $10, 'open'
+        ON CONFLICT (run_id, fingerprint) DO UPDATE SET
+            category = excluded.category, severity = excluded.severity, quote = excluded.quote,
+            problem = excluded.problem, suggestion = NULL, raised_by = excluded.raised_by,
+            seen_round = excluded.seen_round, revision = excluded.revision, fixed_round = NULL,
+            status = CASE WHEN known.status = 'open' THEN 'open' ELSE 'reopened' END,
+            updated_at = now()
+        RETURNING number, status
+        """,
+        new_id(),
+        row.id,
+        key,
+        finding.category,
+        finding.severity,
+        finding.quote,
+        finding.problem,
+        f"person:{tools.caller.actor}",
+        row.current_round,
+        revision,
+    )
+    assert issue is not None, "inserted or updated, it is returned"
+    reopened = issue["status"] == IssueStatus.REOPENED
+    await moving.tell(
+        connection,
+        tools,
+        row.id,
+        EventType.ISSUE_REOPENED if reopened else EventType.ISSUE_RAISED,
+        {
+            "number": issue["number"],
+            "severity": str(finding.severity),
+            "category": finding.category,
+            "round": row.current_round,
+            "raised_by": f"person:{tools.caller.actor}",
+        },
+    )
+
+
+async def _grant(connection: Connection, run_id: str, wanted: requests.Rework) -> None:
+    """Rounds from here on, and what was asked for in general."""
+    await connection.execute(
+        """
+        UPDATE runs SET max_rounds = current_round + $2, stage = 'review',
+            instructions = coalesce($3, instructions)
+        WHERE id = $1
+        """,
+        run_id,
+        wanted.extra_rounds,
+        wanted.instructions,
+    )

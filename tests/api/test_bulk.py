@@ -1,0 +1,100 @@
+"""One move for many runs: each with its own result, one refusal stops none of the others."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.api.harness import Api
+from workflows.vocabulary import RunStatus
+
+NOBODY = "0192ffff-0000-7000-8000-000000000009"
+
+
+async def bulk(api: Api, action: str, **fields: Any) -> dict[str, dict[str, Any]]:
+    answer = await api.post("/api/runs/bulk", {"action": action, **fields})
+    assert answer.status == 200, answer.json
+    return {item["id"]: item for item in answer.json["items"]}
+
+
+async def test_each_run_has_its_own_result(api: Api) -> None:
+    running, failed = await api.run(), await api.failed_run()
+    ids = [NOBODY, running["id"], "no id", failed["id"]]
+    answer = await api.post("/api/runs/bulk", {"action": "interrupt", "ids": ids})
+    assert [(i["id"], i["ok"], i["code"]) for i in answer.json["items"]] == [
+        (NOBODY, False, "not_found"),
+        (running["id"], True, None),
+        ("no id", False, "not_found"),
+        (failed["id"], False, "status_changed"),
+    ]
+    assert (await api.get(f"/api/runs/{running['id']}")).json["status"] == "INTERRUPTED"
+    assert await api.types(failed["id"]) == ["run_created", "run_failed"]
+
+
+async def test_a_filter_finds_the_runs_that_the_action_can_move(api: Api) -> None:
+    ours = [await api.run(tags=["ours"]) for _ in range(3)]
+    other, waiting = await api.run(), await api.waiting_run()
+    stopped = await bulk(api, "interrupt", filter={"tag": ["ours"]}, reason="lunch")
+    assert set(stopped) == {run["id"] for run in ours}
+    everything = await bulk(api, "interrupt", filter={})
+    assert set(everything) == {other["id"]}
+    resumed = await bulk(api, "resume", filter={"tag": "ours"})
+    assert all(item["ok"] for item in resumed.values())
+    ended = await bulk(api, "cancel", filter={"status": "AWAITING_CONFIRMATION"})
+    assert set(ended) == {waiting["id"]}
+
+
+async def test_a_retry_under_the_same_key_moves_nothing_twice(api: Api) -> None:
+    run = await api.run()
+    wanted = {"action": "interrupt", "filter": {}}
+    first = await api.post("/api/runs/bulk", wanted, idempotency_key="b")
+    await api.post(f"/api/runs/{run['id']}/resume")
+    again = await api.post("/api/runs/bulk", wanted, idempotency_key="b")
+    assert again.json == first.json
+    assert again.headers["idempotent-replay"] == "true"
+    assert (await api.get(f"/api/runs/{run['id']}")).json["status"] == "RUNNING"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pointer"),
+    [
+        ({"action": "interrupt"}, ""),
+        ({"action": "interrupt", "ids": [NOBODY], "filter": {}}, ""),
+        ({"action": "confirm", "ids": [NOBODY]}, "/action"),
+        ({"action": "interrupt", "filter": {"status": "SLEEPING"}}, "/filter/status"),
+        ({"action": "interrupt", "ids": []}, "/ids"),
+    ],
+)
+async def test_what_cannot_be_meant_is_refused(
+    api: Api, wanted: dict[str, Any], pointer: str
+) -> None:
+    answer = await api.post("/api/runs/bulk", wanted)
+    assert (answer.status, answer.code) == (422, "invalid_request")
+    assert answer.pointers() == [pointer]
+
+
+async def test_while_draining_nothing_is_resumed(api: Api) -> None:
+    run = await api.run_in(RunStatus.INTERRUPTED)
+    await api.call("PUT", "/api/switches", {"draining": True})
+    answer = await api.post("/api/runs/bulk", {"action": "resume", "ids": [run["id"]]})
+    assert (answer.status, answer.code) == (503, "draining")
+    assert (await bulk(api, "cancel", ids=[run["id"]]))[run["id"]]["ok"]
+    await api.call("PUT", "/api/switches", {"draining": False})
+
+
+async def test_of_bulk_and_single_commands_one_wins_each_run(api: Api) -> None:
+    """Also two bulk requests over the same runs, named in opposite orders."""
+    for _ in range(4):
+        ids = [(await api.run())["id"] for _ in range(6)]
+        there, back, *single = await asyncio.gather(
+            bulk(api, "interrupt", ids=ids),
+            bulk(api, "interrupt", ids=ids[::-1]),
+            *(api.post(f"/api/runs/{run_id}/interrupt") for run_id in ids),
+        )
+        for run_id, answer in zip(ids, single, strict=True):
+            assert answer.status in (202, 409)
+            won = [answer.status == 202, there[run_id]["ok"], back[run_id]["ok"]]
+            assert won.count(True) == 1, (run_id, won)
+            assert await api.types(run_id) == ["run_created", "run_interrupted"]
