@@ -11,7 +11,7 @@ from activities.projection import StepClosing, close_step
 from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
 from activities.review import fix_issue
 from activities.verified import verified
-from deploy.database import Connection, clean
+from deploy.database import Connection, Row, clean
 from workflows.kinds.kind import Finding, Item, Refined
 from workflows.scoring import merged, standing
 from workflows.vocabulary import Actor, EventType, Reason, Severity, StepStatus
@@ -104,17 +104,26 @@ class RefineCloser:
         )
         rows = await connection.fetch(
             """
-            SELECT id, number, fingerprint, severity, quote FROM issues
+            SELECT id, number, fingerprint, severity, quote, raised_by FROM issues
             WHERE run_id = $1 AND status IN ('open', 'reopened')
             """,
             run.id,
         )
         carried: dict[str, Severity] = {}
         for row in rows:
-            if row["quote"] in body:
+            if self._stands(row, body):
                 carried[row["fingerprint"]] = Severity(row["severity"])
             else:
                 await fix_issue(connection, run.id, row["id"], row["number"], claimed.round)
         carried |= {key: finding.severity for key, finding in self.findings.items()}
         await assess(connection, run.id, number, standing(carried.values()), reviewed=False)
         return number
+
+    def _stands(self, row: Row, body: str) -> bool:
+        """Whether an issue is still open: its passage is there. What a person said may be answered
+        beside the passage, or be about no passage: there the edit's own word counts, since no
+        reviewer asks again."""
+        assert self.refined is not None, "prepared before it is closed"
+        if row["raised_by"].startswith("person:") and row["number"] in self.refined.resolved:
+            return False
+        return row["quote"] in body
