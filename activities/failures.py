@@ -95,6 +95,10 @@ SENTENCES: Mapping[str, str] = {
     "bad_request": "The provider refused the request; correct the profile's parameters, resume.",
     "bad_address": "The base URL of the profile is not the http or https address of a model "
     "server, without user name; correct it, resume.",
+    "proxy_refused": "The proxy between here and the model server wants other credentials; set "
+    "them in the proxy variables of the worker, restart it, resume.",
+    "untrusted": "The model server's certificate is not trusted, expired or for another name; set "
+    "SSL_CERT_FILE to your authority's file and restart the worker, or repair the server, resume.",
     "content_filter": "The provider's content filter stopped the request or the reply.",
     "refusal": "The model refused to answer.",
     "rate_limited": "The provider asks to slow down.",
@@ -125,6 +129,7 @@ _FILTERED = re.compile(
     re.I,
 )
 _BAD_KEY = re.compile(r"invalid[_ ]api[_ ]key|incorrect api key|invalid[_ ]authentication", re.I)
+_NO_MODEL = re.compile(r"model_not_found|deploymentnotfound", re.I)
 _RATE = re.compile(r"rate[_ ]?limit|too many requests|throttl", re.I)
 _OVERLOADED = re.compile(r"overloaded|capacity|engine is busy", re.I)
 _KEY = re.compile(
@@ -212,11 +217,13 @@ def _echoes(told: str, prompt: Sequence[str]) -> bool:
 
 def _classify_answer(error: ProviderError) -> Failure:
     status, text = error.status, error.text
+    # A proxy may wrap the provider's 400 into a 500: the words tell, not the status.
+    named = text if status is not None and status >= 500 else f"{error.code} {error.kind}"
     final = (
+        ("proxy_refused", status == 407),
         ("no_quota", status == 402 or bool(_NO_QUOTA.search(text))),
-        ("bad_key", status in (401, 403) or bool(_BAD_KEY.search(f"{error.code} {error.kind}"))),
-        ("unknown_model", status == 404 or error.code == "model_not_found"),
-        # A proxy may wrap the provider's 400 into a 500: the words tell, not the status.
+        ("bad_key", status in (401, 403) or bool(_BAD_KEY.search(named))),
+        ("unknown_model", status == 404 or bool(_NO_MODEL.search(named))),
         ("context_too_long", status not in (429, 503) and bool(_TOO_LONG.search(text))),
     )
     if status != 429 and _filtered(error):
@@ -262,23 +269,17 @@ def _classify_transport(error: Exception) -> Failure:
 
     if isinstance(error, TimeoutError | httpx2.TimeoutException):
         return timed_out()
+    if isinstance(error, httpx2.ProxyError) and "407" in str(error):
+        return _failure(Verdict.FINAL, Reason.PROVIDER_REFUSED, "proxy_refused", status=407)
+    if isinstance(error, httpx2.ConnectError) and "CERTIFICATE" in str(error).upper():
+        return _failure(Verdict.FINAL, Reason.PROVIDER_REFUSED, "untrusted")
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-        return _failure(
-            Verdict.RETRY, Reason.CONNECTION, "unreachable", told=_transport_words(error)
-        )
+        return _failure(Verdict.RETRY, Reason.CONNECTION, "unreachable")
     if isinstance(error, httpx2.UnsupportedProtocol | httpx2.InvalidURL):
         return _failure(Verdict.FINAL, Reason.PROVIDER_REFUSED, "bad_address")
     if isinstance(error, httpx2.HTTPError | OSError):
         return lost()
     raise error
-
-
-def _transport_words(error: Exception) -> str:
-    """Certificate trouble is worth telling: no waiting repairs it."""
-    text = str(error)
-    if "CERTIFICATE" in text.upper():
-        return "its certificate is not trusted; set SSL_CERT_FILE to your authority's file"
-    return ""
 
 
 def _failure(

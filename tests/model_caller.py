@@ -62,6 +62,7 @@ class Caller:
     def __init__(self, llm: FakeLLM) -> None:
         self.llm = llm
         self.environment = {"THE_KEY": KEY}
+        self.settings = PATIENT
         self.client = ModelClient(PATIENT, self.environment)
 
     def hurry(self, settings: Settings = QUICK) -> None:

@@ -20,6 +20,7 @@ from activities import failures
 from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
 from activities.model import tokens
 from activities.model.formats import Manner, input_tokens, milder, request_body
+from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
 from activities.model.servers import Servers
@@ -29,9 +30,8 @@ from deploy.database import clean
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
 
-NORMAL = frozenset({"stop", "eos", "end_turn"})
-CUT_BY_LENGTH = frozenset({"length", "max_tokens"})
-FILTERED = "content_filter"
+SHORTEST_SECRET = 16
+"""Servers that ask for no key get any word, and a word may stand in a reply."""
 AFTER_FINISH = 3.0
 """Seconds for usage and `[DONE]` after the finish reason."""
 AFTER_BROKEN = 4_000
@@ -78,6 +78,7 @@ class ModelCall:
         self.requests = 0
         """HTTP requests sent: one, or none where address or key cannot be used."""
         self._manner = manner
+        self._key = ""
         self._servers = servers
         self._profile = profile
         self._prompt = prompt
@@ -91,6 +92,18 @@ class ModelCall:
     def text(self) -> str:
         """The content as it arrived, without NUL and lone surrogates."""
         return self._reading.text
+
+    @property
+    def reply(self) -> str:
+        """The content as it may be kept: without the key, should a server have repeated it."""
+        text = self.text
+        secret = len(self._key) >= SHORTEST_SECRET and self._key in text
+        return text.replace(self._key, "…") if secret else text
+
+    @property
+    def form(self) -> str | None:
+        """How the reply was asked for; None before the request."""
+        return str(self._manner.format) if self._manner else None
 
     @property
     def thinking(self) -> str:
@@ -117,10 +130,12 @@ class ModelCall:
             return None
         if self.http_status not in (None, 200) and not self.received:
             return Usage(input=0, output=0)
-        thought = tokens.count(self.thinking)
+        told, thought = self._reading.reported, tokens.count(self.thinking)
+        sent = told.get("input") or input_tokens(self._prompt, self._manner or Manner())
         return Usage(
-            input=input_tokens(self._prompt, self._manner or Manner()),
-            output=tokens.count(self.text) + thought,
+            input=sent,
+            output=max(tokens.count(self.text) + thought, told.get("output", 0)),
+            cached=min(told.get("cached", 0), sent),
             reasoning=thought,
         )
 
@@ -136,7 +151,8 @@ class ModelCall:
         self._began = time.perf_counter()
         try:
             url = await self._servers.endpoint(self._profile)
-            headers = self._servers.headers(self._servers.key(self._profile), url)
+            self._key = self._servers.key(self._profile)
+            headers = self._servers.headers(self._key, url)
         except (BadAddressError, KeyNotSetError) as error:
             return self._failed(failures.classify(error))
         if self._manner is None:
@@ -169,22 +185,21 @@ class ModelCall:
             self.http_status = response.status_code
             self.provider_request_id = _request_id(response.headers)
             if response.status_code != 200:
-                raise await self._refusal(response, headers["Authorization"])
+                raise await self._refusal(response)
             self._servers.remember(url, self._profile.model, manner)
             await self._read(response)
 
-    async def _refusal(self, response: httpx2.Response, authorization: str) -> ProviderError:
+    async def _refusal(self, response: httpx2.Response) -> ProviderError:
         return ProviderError(
             status=response.status_code,
             headers=response.headers,
             body=await _beginning(response),
-            secrets=(authorization.removeprefix("Bearer "),),
+            secrets=(self._key,),
             prompt=(self._prompt.system, self._prompt.user),
         )
 
     async def _read(self, response: httpx2.Response) -> None:
-        kind = response.headers.get("content-type", "")
-        frames = Frames(whole=kind.startswith("application/json"))
+        frames = Frames()
         readable = AFTER_BROKEN
         async with contextlib.aclosing(_chunks(response)) as chunks:
             async for chunk in chunks:
@@ -232,11 +247,13 @@ class ModelCall:
         reading = self._reading
         reading.finish()
         finish = (reading.finish_reason or "").lower()
-        if reading.refused or finish == FILTERED:
-            code = "refusal" if reading.refused else "content_filter"
-            return self._failed(failures.refused(code, self.http_status))
+        if reading.refused or finish in REFUSED:
+            return self._failed(failures.refused("refusal", self.http_status))
+        if finish in FILTERED:
+            return self._failed(failures.refused("content_filter", self.http_status))
         if finish in CUT_BY_LENGTH:
-            return self._early(Reason.LENGTH, "length")
+            only_thought = self._parser.thinking or (reading.received and not reading.text)
+            return self._early(Reason.LENGTH, "only_reasoning" if only_thought else "length")
         if self._parser.broken:
             return self._early(Reason.GARBLED, self._parser.broken)
         if finish in NORMAL or (not finish and self._done and reading.received):

@@ -86,6 +86,11 @@ class ReplyParser:
     def closed(self) -> bool:
         return self._place is _Place.AFTER
 
+    @property
+    def thinking(self) -> bool:
+        """All that came so far is a block of thinking that is still open."""
+        return self._place is _Place.THINKING
+
     def end(self) -> ReplyEnd:
         if self.broken or not self.closed:
             return ReplyEnd(complete=False, fault=self.broken or self._unclosed())

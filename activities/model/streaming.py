@@ -12,23 +12,28 @@ from activities.model.tokens import Usage
 from deploy.database import clean
 
 LONGEST_LINE = 8_000_000
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""Fields of a delta, and types of content parts, that hold what a model thinks aloud."""
 
 
 class Frames:
     """Server-sent events, of which only whole `data` lines matter. Cuts may fall anywhere.
 
-    With `whole`, the body is one JSON value: a server that does not stream.
+    A body that begins with a brace is one JSON value, whatever its header says: a server that does
+    not stream, or an error under status 200.
     """
 
-    def __init__(self, *, whole: bool = False) -> None:
+    def __init__(self) -> None:
         self.done = False
-        self._whole = whole
+        self._whole: bool | None = None
         self._rest: list[bytes] = []
         self._length = 0
         self._error_next = False
 
     def feed(self, chunk: bytes) -> Iterator[Any]:
         """The JSON values of the lines that are whole now. Raises ProviderError on other data."""
+        if self._whole is None and (begun := chunk.lstrip()):
+            self._whole = begun.startswith(b"{")
         if self._whole or b"\n" not in chunk:
             self._keep(chunk)
             return
@@ -44,7 +49,7 @@ class Frames:
         """What stands behind the last line break."""
         rest, self._rest = b"".join(self._rest), []
         value = _parse(rest) if self._whole else self._line(rest)
-        self.done = self.done or self._whole
+        self.done = self.done or bool(self._whole)
         if value is not None:
             yield value
 
@@ -56,6 +61,9 @@ class Frames:
             self._rest.append(rest)
 
     def _line(self, line: bytes) -> Any:
+        if line.startswith(b"error:"):  # llama.cpp, before it said `data:` here too
+            value = _parse(line[6:].strip())
+            raise ProviderError(status=None, body=value if isinstance(value, dict) else "")
         if not line.startswith(b"data:"):
             self._error_next = line.startswith(b"event:") and line[6:].strip() == b"error"
             return None
@@ -93,6 +101,8 @@ class Reading:
         self._thinking: list[str] = []
         self._held = ""
         self._usage: dict[str, int] = {}
+        self._usage_size = 0
+        """`size` when usage was last told."""
 
     @property
     def text(self) -> str:
@@ -110,13 +120,18 @@ class Reading:
 
     @property
     def usage(self) -> Usage | None:
-        """What the provider reported; None while it cannot be meant for what has arrived."""
+        """What the provider reported; None while it cannot be meant for all that has arrived."""
         known = self._usage
         if "input" not in known or "output" not in known:
             return None
-        if self.received and known["output"] == 0:
-            return None  # sent before the reply, never corrected
+        if self.size > self._usage_size or (self.received and known["output"] == 0):
+            return None  # sent before the reply, or in the middle of one that was cut
         return Usage(**known)
+
+    @property
+    def reported(self) -> Mapping[str, int]:
+        """Of usage what was told so far, by the names of `Usage`."""
+        return self._usage
 
     def take(self, frame: Any) -> bool:
         """Takes one frame; True if it brought the reply forward. Raises ProviderError."""
@@ -125,8 +140,13 @@ class Reading:
         if frame.get("error"):
             raise ProviderError(status=None, body=frame)
         self.frames += 1
+        forward = self._choice(frame)
         if usage := frame.get("usage"):
             self._usage.update(read_usage(usage))
+            self._usage_size = self.size
+        return forward
+
+    def _choice(self, frame: Mapping[str, Any]) -> bool:
         choices = frame.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if not isinstance(choice, dict) or choice.get("index", 0) != 0:
@@ -139,16 +159,17 @@ class Reading:
 
     def _delta(self, delta: Mapping[str, Any]) -> bool:
         forward = False
-        thought = delta.get("reasoning_content") or delta.get("reasoning")
+        content = delta.get("content")
+        thought = next((t for name in _THOUGHTS if (t := delta.get(name))), None)
+        if content and isinstance(content, list):
+            thought = thought or "".join(_part_text(part, thinking=True) for part in content)
+            content = "".join(_part_text(part) for part in content)
         if thought and isinstance(thought, str):
             self._thinking.append(thought)
             self.size += len(thought)
             forward = True
         if delta.get("refusal"):
             self.refused = forward = True
-        content = delta.get("content")
-        if content and isinstance(content, list):
-            content = "".join(_part_text(part) for part in content)
         if content and isinstance(content, str):
             self._say(content)
             forward = True
@@ -184,13 +205,18 @@ def read_usage(usage: Any) -> dict[str, int]:
         return {}
     details_in = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
     details_out = usage.get("completion_tokens_details") or usage.get("output_tokens_details")
+    apart = _first(usage, "cache_read_input_tokens")
     found = {
-        "input": _first(usage, "prompt_tokens", "input_tokens"),
-        "output": _first(usage, "completion_tokens", "output_tokens"),
+        "input": _first(usage, "prompt_tokens", "input_tokens", "prompt_eval_count"),
+        "output": _first(usage, "completion_tokens", "output_tokens", "eval_count"),
         "cached": _first(details_in, "cached_tokens")
-        or _first(usage, "prompt_cache_hit_tokens", "cached_tokens"),
+        or _first(usage, "prompt_cache_hit_tokens", "cached_tokens")
+        or apart,
         "reasoning": _first(details_out, "reasoning_tokens") or _first(usage, "reasoning_tokens"),
     }
+    if apart is not None and "prompt_tokens" not in usage and found["input"] is not None:
+        # This dialect counts what came from the cache, or went there, beside its input.
+        found["input"] += apart + (_first(usage, "cache_creation_input_tokens") or 0)
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -204,6 +230,12 @@ def _first(fields: Any, *names: str) -> int | None:
     return None
 
 
-def _part_text(part: Any) -> str:
-    text = part.get("text") if isinstance(part, dict) else None
+def _part_text(part: Any, *, thinking: bool = False) -> str:
+    """The text of a content part: a string, or one more list of parts."""
+    if not isinstance(part, dict) or (part.get("type") in _THOUGHTS) is not thinking:
+        return ""
+    text = part.get(str(part["type"])) if thinking else None
+    text = part.get("text") if text is None else text
+    if isinstance(text, list):
+        text = "".join(str(inner.get("text", "")) for inner in text if isinstance(inner, dict))
     return text if isinstance(text, str) else ""

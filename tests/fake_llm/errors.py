@@ -131,3 +131,40 @@ def garbage(raw: bytes = b"\x00\xff\xfenot an event stream\n\n{{{") -> Reply:
 def hang() -> Reply:
     """The request is taken, nothing is ever sent."""
     return Reply(hang=True)
+
+
+def of_vllm(number: int, message: str, kind: str = "BadRequestError") -> Reply:
+    """An error as vLLM writes it: without an inner object."""
+    error = {"object": "error", "message": message, "type": kind, "param": None, "code": number}
+    return Reply(status=number, error=error)
+
+
+def of_llama(number: int, message: str, kind: str = "invalid_request_error", **more: Any) -> Reply:
+    """An error as llama.cpp's server writes it: the code is the status."""
+    error = {"code": number, "message": message, "type": kind, **more}
+    return Reply(status=number, error={"error": error})
+
+
+def of_ollama(number: int, message: str) -> Reply:
+    """An error as Ollama's own paths write it: a bare text."""
+    return Reply(status=number, error={"error": message})
+
+
+def of_azure(number: int, code: str, message: str, **more: Any) -> Reply:
+    error = {"code": code, "message": message, "status": number, **more}
+    return Reply(status=number, error={"error": error})
+
+
+def of_gateway(inner: str, *, number: int = 502) -> Reply:
+    """A gateway that wraps the provider's error as text."""
+    metadata = {"raw": inner, "provider_name": "Somebody"}
+    error = {"code": number, "message": "Provider returned error", "metadata": metadata}
+    return Reply(status=number, error={"error": error})
+
+
+def of_framework(
+    number: int, *location: str, message: str = "Extra inputs are not permitted"
+) -> Reply:
+    """A field the server's web framework does not know."""
+    detail = [{"type": "extra_forbidden", "loc": ["body", *location], "msg": message}]
+    return Reply(status=number, error={"detail": detail})

@@ -1,5 +1,6 @@
 """What the fake provider remembers of each request."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,12 +10,25 @@ from deploy.offline_model.wire import Call
 from tests.fake_llm.reply import Reply
 
 CountTokens = Callable[[str], int]
+_WRITTEN_SCHEMA = re.compile(r"JSON Schema \((redraft_\w+)\):")
 
 
 def rough_tokens(text: str) -> int:
     """A deterministic count, roughly a tokenizer's: four ASCII characters or one other a token."""
     ascii_count = sum(char < "\x80" for char in text)
     return -(-ascii_count // 4) + len(text) - ascii_count
+
+
+def _common(text: str, other: str) -> int:
+    """Length of the common beginning, found by halves: comparing slices costs next to nothing."""
+    low, high = 0, min(len(text), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if text[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +50,13 @@ class Request:
     at: float
     headers: Mapping[str, str]
     body: Mapping[str, Any]
+    path: str
     prompt: Prompt
     count_tokens: CountTokens
     reply: Reply | None = None
     outcome: str = "open"
     sent: str = ""
+    thought: str = ""
     first_byte_at: float | None = None
     done_at: float | None = None
     gone_at: float | None = None
@@ -54,6 +70,7 @@ class Request:
             at=at,
             headers=call.headers,
             body=body,
+            path=call.path,
             prompt=read_prompt(body.get("messages")),
             count_tokens=count_tokens,
         )
@@ -64,10 +81,16 @@ class Request:
 
     @property
     def schema(self) -> str:
-        """The name of the reply schema, such as "redraft_review"; "" when none was given."""
+        """The name of the reply schema, such as "redraft_review"; "" when none was given.
+
+        A client that may send no json_schema writes name and schema into the prompt.
+        """
         given = self.body.get("response_format")
         inner = given.get("json_schema") if isinstance(given, dict) else None
-        return str(inner.get("name", "")) if isinstance(inner, dict) else ""
+        if isinstance(inner, dict):
+            return str(inner.get("name", ""))
+        written = _WRITTEN_SCHEMA.search(self.text)
+        return written[1] if written else ""
 
     @property
     def part(self) -> str:
@@ -121,6 +144,18 @@ class Request:
         """Items the prompt listed as kept: a continuation asks for the rest only."""
         return self.prompt.already
 
+    def shares(self, earlier: "Request") -> float:
+        """Which share of this prompt's tokens a provider knows from that one: a prefix of the
+        messages in their order, nothing behind the first difference."""
+        known = 0
+        for mine, theirs in zip(self.messages, earlier.messages, strict=False):
+            text, other = str(mine.get("content", "")), str(theirs.get("content", ""))
+            same = _common(text, other)
+            known += self.count_tokens(text[:same])
+            if same < len(text) or same < len(other):
+                break
+        return known / max(1, self.count_tokens(self.text))
+
     def already_keys(self, field_name: str) -> Sequence[Any]:
         """That field of each kept item, such as the days of an itinerary."""
         return [item.get(field_name) for item in self.already]
@@ -133,7 +168,7 @@ class Request:
         if self._input is None:
             self._input = self.count_tokens(self.text)
         given = self.reply.prompt_tokens
-        thinking = self.count_tokens(self.reply.thinking) if self.reply.thinking else 0
+        thinking = self.count_tokens(self.thought) if self.thought else 0
         output = self.count_tokens(self.sent) + max(thinking, self.reply.reasoning)
         if self.outcome == "done" and self.reply.completion_tokens is not None:
             output = self.reply.completion_tokens

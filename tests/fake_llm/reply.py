@@ -36,20 +36,25 @@ class Reply:
     cut_after: the connection ends after that many chunks, without finish reason and `[DONE]`;
         `cut` says how: "close" (within the chunked body), "clean" (the body ends as if complete) or
         "reset" (TCP reset).
-    stall_after: silence after that many chunks, until `llm.release()` or the client leaves.
+    stall_after: silence after that many chunks, until `llm.release()` or the client leaves; with
+        `stall_comments` a keep-alive comment every so many seconds.
     error_frame_after, error_frame: an error object inside the stream, then the stream ends.
     hang: the request is read and nothing is ever sent, until `llm.release()`.
     status, headers, error: an HTTP status other than 200 sends `error` as JSON.
     garbage: raw bytes in place of the whole stream, under status 200.
     usage: where usage stands: a last frame (only if asked for by `stream_options`), in the first
-        chunk, growing in every chunk, or nowhere.
+        chunk, growing in every chunk, in the frame of the finish reason, or nowhere.
+    usage_names: the names of its counts: those of OpenAI, "messages" (input_tokens, the cached ones
+        beside them), "hits" (prompt_cache_hit_tokens) or "plain" (no details).
     prompt_tokens, completion_tokens: override the counted ones. cached, reasoning: their shares.
     keepalive: a comment frame before every n-th chunk (0: none).
     done_frame: whether `[DONE]` is sent.
     split_surrogates: characters beyond the BMP are cut into two halves in two frames.
     write_bytes: frames are written in pieces of that many bytes, so UTF-8 is cut anywhere.
     refusal: sent as `delta.refusal` instead of content.
-    thinking: sent as `delta.reasoning_content` before the content, in chunks.
+    thinking: sent before the content, in chunks, as the field `thinking_field` of the delta.
+    parts: content is a list of typed parts, and so is thinking.
+    whole: the answer is one JSON object, whatever was asked for: a server that does not stream.
     release_text: content sent after a stall was released, instead of the rest.
     """
 
@@ -64,6 +69,7 @@ class Reply:
     cut_after: Point | None = None
     cut: Literal["close", "clean", "reset"] = "close"
     stall_after: Point | None = None
+    stall_comments: float = 0
     error_frame_after: Point | None = None
     error_frame: Mapping[str, Any] = field(
         default_factory=lambda: {"error": {"message": "overloaded", "type": "server_error"}}
@@ -73,7 +79,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     error: Mapping[str, Any] | bytes = b""
     garbage: bytes | None = None
-    usage: Literal["last", "first", "cumulative", "none"] = "last"
+    usage: Literal["last", "first", "cumulative", "finish", "none"] = "last"
+    usage_names: Literal["openai", "messages", "hits", "plain"] = "openai"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached: int = 0
@@ -84,6 +91,9 @@ class Reply:
     write_bytes: int = 0
     refusal: str | None = None
     thinking: str = ""
+    thinking_field: str = "reasoning_content"
+    parts: bool = False
+    whole: bool = False
     release_text: str | None = None
 
     @property

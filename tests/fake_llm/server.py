@@ -95,6 +95,11 @@ class FakeLLM:
         """Sum over all requests, broken ones too."""
         return sum((request.billed for request in self.requests), Billed())
 
+    def known_share(self, request: Request) -> float:
+        """Which share of its prompt a provider has in its cache from any earlier request."""
+        earlier = self.requests[: request.number - 1]
+        return max((request.shares(other) for other in earlier), default=0.0)
+
     def of(self, schema: str, part: str | None = None) -> Sequence[Request]:
         """The requests of one schema (and part), in order."""
         return [
@@ -201,7 +206,7 @@ class FakeLLM:
         if call.method == "GET" and path == "/v1/models":
             data = [{"id": name, "object": "model", "owned_by": "fake"} for name in self._models]
             connection.answer("200 OK", {"object": "list", "data": data})
-        elif call.method == "POST" and path == "/v1/chat/completions":
+        elif call.method == "POST" and path.endswith("/chat/completions"):
             await self._complete(connection, call)
         else:
             connection.answer("404 Not Found", {"error": {"message": "no such path"}})

@@ -50,7 +50,7 @@ class Sending:
             self.connection.send(reply.garbage)
             self.connection.finish()
             return "error"
-        if not self.request.stream:
+        if reply.whole or not self.request.stream:
             return await self._whole(head)
         self.connection.start("200 OK", {**EVENT_STREAM, **head}, chunked=True)
         if reply.before_first:
@@ -69,8 +69,10 @@ class Sending:
             self.connection.send(b'{"id": "cut')
             self.connection.close(reset=reply.cut == "reset")
             return "cut"
-        self.request.sent = reply.content
+        self.request.sent, self.request.thought = reply.content, reply.thinking
         message = {"role": "assistant", "content": reply.content, "refusal": reply.refusal}
+        if reply.thinking:
+            message[reply.thinking_field] = reply.thinking
         choice = {"index": 0, "message": message, "finish_reason": reply.finish_reason}
         body = {**self._base("chat.completion"), "choices": [choice]}
         if reply.usage != "none":
@@ -83,7 +85,7 @@ class Sending:
         self._first_byte()
         self._frame({"role": "assistant", "content": ""}, usage=reply.usage == "first")
         for at in range(0, len(reply.thinking), 24):
-            self._frame({"reasoning_content": reply.thinking[at : at + 24]})
+            self._think(reply.thinking[at : at + 24])
             await self._pace()
         ended = await self._content(chunks)
         if ended:
@@ -91,7 +93,7 @@ class Sending:
         if reply.refusal is not None:
             self._frame({"refusal": reply.refusal})
         if reply.finish_reason is not None:
-            self._frame({}, finish=reply.finish_reason)
+            self._frame({}, finish=reply.finish_reason, usage=reply.usage == "finish")
         if reply.usage in ("last", "cumulative") and self.request.wants_usage:
             self._event({**self._base(), "choices": [], "usage": self.usage()})
         if reply.done_frame:
@@ -124,7 +126,15 @@ class Sending:
 
     def _chunk(self, text: str) -> None:
         self.request.sent += text
-        self._frame({"content": text}, usage=self.reply.usage == "cumulative")
+        content = [{"type": "text", "text": text}] if self.reply.parts else text
+        self._frame({"content": content}, usage=self.reply.usage == "cumulative")
+        self.progress()
+
+    def _think(self, text: str) -> None:
+        self.request.thought += text
+        part = {"type": "thinking", "thinking": [{"type": "text", "text": text}]}
+        named = {self.reply.thinking_field: text}
+        self._frame({"content": [part]} if self.reply.parts else named)
         self.progress()
 
     def _cut(self) -> None:
@@ -140,8 +150,11 @@ class Sending:
             await self.connection.drain()
 
     async def _hold(self) -> None:
+        comments = self.reply.stall_comments
         while not self.released():
-            await self.connection.pause(None)
+            await self.connection.pause(comments or None)
+            if comments and not self.released():
+                self._write(b": keep-alive\n\n")
 
     def _first_byte(self) -> None:
         self.request.first_byte_at = time.time()
@@ -150,10 +163,23 @@ class Sending:
         """Usage as the provider reports it now."""
         counted, reply = self.request.billed, self.reply
         output = counted.output if reply.completion_tokens is None else reply.completion_tokens
-        return {
+        if reply.usage_names == "messages":
+            return {
+                "input_tokens": counted.input - reply.cached,
+                "cache_read_input_tokens": reply.cached,
+                "output_tokens": output,
+            }
+        plain = {
             "prompt_tokens": counted.input,
             "completion_tokens": output,
             "total_tokens": counted.input + output,
+        }
+        if reply.usage_names == "plain":
+            return plain
+        if reply.usage_names == "hits":
+            return {**plain, "prompt_cache_hit_tokens": reply.cached}
+        return {
+            **plain,
             "prompt_tokens_details": {"cached_tokens": reply.cached},
             "completion_tokens_details": {"reasoning_tokens": reply.reasoning},
         }

@@ -66,7 +66,12 @@ async def test_an_empty_list_is_a_whole_reply(caller: Caller) -> None:
         (Reply(text='{"items": [', finish_reason=None), Reason.CUT, "unclosed", 0),
         (Reply(items=EDITS, finish_reason="length"), Reason.LENGTH, "length", 3),
         (Reply(text='{"items": [{"find', finish_reason="length"), Reason.LENGTH, "length", 0),
-        (Reply(text="", thinking="hm " * 9, finish_reason="length"), Reason.LENGTH, "length", 0),
+        (
+            Reply(text="", thinking="hm " * 9, finish_reason="length"),
+            Reason.LENGTH,
+            "only_reasoning",
+            0,
+        ),
         (Reply(items=EDITS, stall_after=Items(1)), Reason.STALL, "silence", 1),
         (Reply(thinking="hm", text="", stall_after=0), Reason.STALL, "silence", 0),
         (Reply(text="", finish_reason="stop"), Reason.GARBLED, "empty", 0),
