@@ -186,7 +186,7 @@ class Checkpoint:
         async def work(connection: Connection) -> bool:
             run = await lock_run(connection, given.run_id)
             if run is not None and run.owner_worker is None and run.epoch == given.epoch:
-                return await _left_by(connection, run, given.worker)
+                return await _left_by(connection, run, given)
             if run is None or run.owner_worker != given.worker or run.epoch != given.epoch:
                 return False
             if run.status != RunStatus.RUNNING or not await self._dead(connection, given):
@@ -205,13 +205,16 @@ class Checkpoint:
         return await self.tools.witness.prove(connection, given.worker)
 
 
-async def _left_by(connection: Connection, run: RunRow, worker: str) -> bool:
-    """Taken over before, and who did it died before the workflow heard of it: without the same
-    answer again the workflow would wait for the dead activity until its heartbeat times out."""
-    newest: str | None = await connection.fetchval(
-        "SELECT worker FROM steps WHERE run_id = $1 ORDER BY seq DESC LIMIT 1", run.id
+async def _left_by(connection: Connection, run: RunRow, given: TakeOver) -> bool:
+    """Whether the dead worker still holds the activity of a run that nobody owns: it was given it
+    and never claimed it; or the run was taken over before, and who did it died before the workflow
+    heard of it. The workflow would wait for its heartbeat to time out."""
+    step = await connection.fetchrow(
+        "SELECT worker, status FROM steps WHERE run_id = $1 ORDER BY seq DESC LIMIT 1", run.id
     )
-    return run.status == RunStatus.RUNNING and newest == worker
+    if run.status != RunStatus.RUNNING or (step is not None and step["status"] == "RUNNING"):
+        return False
+    return given.unclaimed or (step is not None and step["worker"] == given.worker)
 
 
 async def abandon_open_step(connection: Connection, run_id: str) -> None:

@@ -18,14 +18,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from api import (
-    bulk,
     diff,
     documents,
     events,
     export,
     openapi,
     pages,
-    rework,
     runs,
     service,
     unbuilt,
@@ -52,9 +50,7 @@ _ROUTERS = (
     documents.router,
     diff.router,
     export.router,
-    bulk.router,
     runs.router,
-    rework.router,
     events.router,
     pages.router,
 )

@@ -1,4 +1,4 @@
-"""`POST /api/runs/bulk`: one move for many runs, each with a result of its own.
+"""One move for many runs, each with a result of its own.
 
 All in one transaction with its idempotency key, documents locked in the order of their ids, so two
 bulk requests cannot stand in each other's way. A refused run changes nothing for the others.
@@ -7,25 +7,20 @@ bulk requests cannot stand in each other's way. A refused run changes nothing fo
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
-from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
-from starlette.responses import Response
 
 from api import commands, cursors, queries_runs, requests, resume, wire_bulk
-from api.auth import Principal, Scope, needs
-from api.bodies import accepts, json_body
 from api.errors import Refusal
 from api.filters import run_filter
-from api.idempotency import Done, Tools, respond, tools_of
+from api.idempotency import Done, Tools
 from api.queries_runs import RunFilter
 from api.signals import Due
 from deploy.database import Connection
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import ErrorCode, EventType
 
-router = APIRouter(tags=["runs"])
 Move: TypeAlias = Callable[[Connection, Tools, str, str | None], Awaitable[Done]]
 
 MOST_RUNS = 1000
@@ -51,17 +46,9 @@ _MOVES: Mapping[str, tuple[Move, EventType]] = {
 }
 
 
-@router.post("/api/runs/bulk", response_model=wire_bulk.Bulk, openapi_extra=accepts(requests.Bulk))
-async def bulk(
-    request: Request,
-    principal: Annotated[Principal, needs(Scope.OPERATE, content=False)],
-    wanted: Annotated[requests.Bulk, json_body(requests.Bulk)],
-) -> Response:
-    """Interrupts, resumes or cancels the runs named, or those a filter finds. `more`: the filter
-    matches further runs; send it again."""
-    tools = tools_of(request)
-    chosen = _filter(wanted)
-    return await respond(request, lambda c: move_all(c, tools, wanted, chosen), wanted)
+async def bulk(connection: Connection, tools: Tools, wanted: requests.Bulk) -> Done:
+    """200: what became of each run, in the order asked for."""
+    return await _move_all(connection, tools, wanted, _filter(wanted))
 
 
 def _filter(wanted: requests.Bulk) -> RunFilter | None:
@@ -86,10 +73,9 @@ def _filter(wanted: requests.Bulk) -> RunFilter | None:
         raise
 
 
-async def move_all(
+async def _move_all(
     connection: Connection, tools: Tools, wanted: requests.Bulk, chosen: RunFilter | None
 ) -> Done:
-    """200: what became of each run, in the order asked for."""
     more = False
     if chosen is None:
         ids = list(dict.fromkeys(run_id.lower() for run_id in wanted.ids or ()))

@@ -7,41 +7,15 @@ has to answer; locks hold in every later revision. All of it or nothing, in one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
-
-from fastapi import APIRouter, Request
-from starlette.responses import Response
 
 from activities import record
-from api import differences, edits, inserts, moving, requests, wire
-from api.auth import Principal, Scope, needs
-from api.bodies import accepts, json_body
+from api import differences, edits, inserts, moving, requests
 from api.errors import misfit
-from api.idempotency import Done, Tools, respond, tools_of
-from api.paths import RunId
+from api.idempotency import Done, Tools
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Finding
 from workflows.scoring import fingerprint
 from workflows.vocabulary import EventType, IssueStatus, RunStatus, Severity, Signal
-
-router = APIRouter(tags=["runs"])
-
-
-@router.post(
-    "/api/runs/{run_id}/rework",
-    status_code=202,
-    response_model=wire.Run,
-    openapi_extra=accepts(requests.Rework),
-)
-async def rework_run(
-    run_id: RunId,
-    request: Request,
-    principal: Annotated[Principal, needs(Scope.DECIDE, content=True)],
-    wanted: Annotated[requests.Rework, json_body(requests.Rework)],
-) -> Response:
-    """AWAITING_CONFIRMATION -> RUNNING, with what the person wants changed, kept and decided."""
-    tools = tools_of(request)
-    return await respond(request, lambda c: rework(c, tools, run_id, wanted), wanted)
 
 
 async def rework(

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import commands, edits, queries, requests, resume, wire
+from api import bulk, commands, edits, queries, requests, resume, rework, wire, wire_bulk
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, filters, json_body
 from api.filters import call_filter, run_filter
@@ -58,6 +58,18 @@ async def list_runs(request: Request, page: Page, principal: Reads) -> wire.Page
         page.count,
         web=web_of(state),
     )
+
+
+@router.post("/api/runs/bulk", response_model=wire_bulk.Bulk, openapi_extra=accepts(requests.Bulk))
+async def bulk_runs(
+    request: Request,
+    principal: Operates,
+    wanted: Annotated[requests.Bulk, json_body(requests.Bulk)],
+) -> Response:
+    """Interrupts, resumes or cancels the runs named, or those a filter finds. `more`: the filter
+    matches further runs; send it again."""
+    tools = tools_of(request)
+    return await respond(request, lambda c: bulk.bulk(c, tools, wanted), wanted)
 
 
 @router.get("/api/runs/{run_id}", response_model=wire.Run)
@@ -188,6 +200,23 @@ async def reject(
     """AWAITING_CONFIRMATION -> REJECTED."""
     tools = tools_of(request)
     return await respond(request, lambda c: commands.reject(c, tools, run_id, wanted), wanted)
+
+
+@router.post(
+    "/api/runs/{run_id}/rework",
+    status_code=202,
+    response_model=wire.Run,
+    openapi_extra=accepts(requests.Rework),
+)
+async def rework_run(
+    run_id: RunId,
+    request: Request,
+    principal: Decides,
+    wanted: Annotated[requests.Rework, json_body(requests.Rework)],
+) -> Response:
+    """AWAITING_CONFIRMATION -> RUNNING, with what the person wants changed, kept and decided."""
+    tools = tools_of(request)
+    return await respond(request, lambda c: rework.rework(c, tools, run_id, wanted), wanted)
 
 
 @router.post(

@@ -26,6 +26,7 @@ from activities.record import lock_run
 from activities.tools import Tools
 from deploy.database import AWAY, Connection, Row, prepare_connection
 from worker.provision import RPC, provision
+from worker.unclaimed import Search
 from workflows.vocabulary import RunStatus, Signal, workflow_id
 
 log = logging.getLogger("redraft.reaper")
@@ -42,6 +43,7 @@ class Reaper:
     def __init__(self, tools: Tools, client: Client) -> None:
         self.tools, self.client = tools, client
         self.sweep = Sweep(tools, client)
+        self.unclaimed = Search(tools, client)
         self.told: dict[tuple[str, str], float] = {}
         self.leading = False
         self.last_sweep = 0.0
@@ -88,6 +90,8 @@ class Reaper:
             )
             if step_dead or await self.tools.witness.prove(connection, row["owner_worker"]):
                 await self._hand_on(row)
+        for left in await self.unclaimed.find(connection):
+            await self._tell(left.run_id, left.epoch, left.worker, unclaimed=True)
         if time.monotonic() - self.last_sweep >= self.tools.settings.sweep_seconds:
             self.last_sweep = time.monotonic()
             await self._sweep(connection)
@@ -108,18 +112,22 @@ class Reaper:
         if row["status"] != RunStatus.RUNNING:
             await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))
             return
-        key = (row["id"], row["owner_worker"])
+        await self._tell(row["id"], row["epoch"], row["owner_worker"])
+
+    async def _tell(self, run_id: str, epoch: int, worker: str, *, unclaimed: bool = False) -> None:
+        """The run's workflow, which takes over; not again before it had time to."""
+        key = (run_id, worker)
         if time.monotonic() - self.told.get(key, -TELL_AGAIN) < TELL_AGAIN:
             return
         self.told[key] = time.monotonic()
         try:
             async with effect(Hook.TELL_WORKFLOW):
-                await self._unstick(row["id"])
-                await self.client.get_workflow_handle(workflow_id(row["id"])).signal(
-                    Signal.TAKE_OVER, {"epoch": row["epoch"], "worker": row["owner_worker"]}
+                await self._unstick(run_id)
+                await self.client.get_workflow_handle(workflow_id(run_id)).signal(
+                    Signal.TAKE_OVER, {"epoch": epoch, "worker": worker, "unclaimed": unclaimed}
                 )
         except RPCError as error:
-            log.info("take-over not told", extra={"run_id": row["id"], "error": error.status})
+            log.info("take-over not told", extra={"run_id": run_id, "error": error.status})
 
     async def _unstick(self, run_id: str) -> None:
         """Else the signal waits a second in the queue of the dead worker's cache."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Next(StrEnum):
@@ -92,11 +93,24 @@ class CancelMove:
 
 @dataclass(frozen=True, kw_only=True)
 class TakeOver:
-    """Internal signal and local activity: the reaper proved `worker` dead under `epoch`."""
+    """Internal signal and local activity: the reaper proved `worker` dead under `epoch`.
+    `unclaimed`: it was given the run's activity and had not claimed the step yet."""
 
     run_id: str
     epoch: int
     worker: str
+    unclaimed: bool = False
+
+    @staticmethod
+    def read(run_id: str, facts: Any) -> TakeOver | None:
+        """A signal's argument; None for what nobody of ours sent."""
+        if not isinstance(facts, dict):
+            return None
+        epoch, worker = facts.get("epoch"), facts.get("worker")
+        if not isinstance(epoch, int) or not isinstance(worker, str):
+            return None
+        unclaimed = facts.get("unclaimed") is True
+        return TakeOver(run_id=run_id, epoch=epoch, worker=worker, unclaimed=unclaimed)
 
 
 @dataclass(frozen=True, kw_only=True)

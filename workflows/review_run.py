@@ -181,11 +181,9 @@ class ReviewRun:
     @workflow.signal(name=Signal.TAKE_OVER)
     def take_over(self, *given: Any) -> None:
         """Internal: the reaper proved a worker dead."""
-        facts = given[0] if given and isinstance(given[0], dict) else {}
-        if isinstance(facts.get("epoch"), int) and isinstance(facts.get("worker"), str):
-            self.take_overs.append(
-                TakeOver(run_id=self.run_id, epoch=facts["epoch"], worker=facts["worker"])
-            )
+        told = TakeOver.read(self.run_id, given[0] if given else None)
+        if told is not None:
+            self.take_overs.append(told)
 
     @workflow.query
     def progress(self) -> Progress:

@@ -16,6 +16,6 @@ def test_the_kept_description_is_the_present_one() -> None:
 
 def test_a_route_that_is_not_built_is_not_described() -> None:
     paths = json.loads(KEPT)["paths"]
-    assert "/api/runs/{run_id}/rework" not in paths
+    assert "/api/observe" not in paths
     assert "/api/estimate" not in paths
     assert "/api/runs" in paths

@@ -80,6 +80,25 @@ async def test_another_worker_takes_over_from_a_killed_one_without_a_timeout(
     await _continued(stack, llm, run["id"])
 
 
+@pytest.mark.rule("unclaimed_taken_over")
+async def test_work_that_a_killed_worker_never_claimed_needs_no_timeout(
+    start_stack: StartStack, llm: FakeLLM
+) -> None:
+    """It died in its first claim: no row names it, and Temporal waits for a heartbeat."""
+    stack = await start_stack({**PATIENT, "REDRAFT_FAULT": "claim.written"})
+    llm.script(good_reviewer(errors=planted(3)))
+    run = await stack.create(minutes(errors=3))
+    assert await ended(stack.workers[0], seconds=60) == 137
+    began = time.monotonic()
+    stack.worker(REDRAFT_FAULT="")
+    await llm.wait_requests(1, seconds=60)
+    assert time.monotonic() - began < 30
+    await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    steps = await stack.rows(run["id"], "steps")
+    assert {step["status"] for step in steps} == {"SUCCEEDED"}
+    await nothing_repaid(stack, llm, run["id"])
+
+
 async def test_a_call_that_ends_within_the_grace_is_not_cut_by_an_orderly_end(
     start_stack: StartStack, llm: FakeLLM
 ) -> None:

@@ -113,6 +113,12 @@ PROOFS = (
 
 OWNERS = (
     Removal(
+        "unclaimed_taken_over",
+        REAPER,
+        "        for left in await self.unclaimed.find(connection):\n",
+        "        for left in ():\n",
+    ),
+    Removal(
         "reaper_closes",
         REAPER,
         "await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))",

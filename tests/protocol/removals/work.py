@@ -24,6 +24,7 @@ EXTRA: dict[str, str] = {
     "worker_sees_closed_step": "an attempt whose step somebody closed ends within seconds",
     "owner_kept_by_step": "an attempt leaves the owner while a step of the run is RUNNING",
     "looks_together": "two looks at a lock prove nothing when they are far apart",
+    "unclaimed_taken_over": "what a dead worker was given and had not claimed is taken over",
     "proof_by_goodbye": "proof: it said goodbye",
     "proof_by_pid": "proof: same machine and namespace, and the pid is gone",
     "proof_by_zombie": "proof: same machine and namespace, and nobody reaped it yet",
