@@ -10,7 +10,9 @@ import asyncio
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
+from activities.bodies import keep_recipe
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
@@ -95,6 +97,7 @@ class PartCall:
             prompt_hash=prompt_hash(profile, self.prompt),
             prompt_tokens=self.prompt_tokens,
             max_output_tokens=output_limit(profile, self.prompt),
+            kept=len(self.part.kept),
         )
 
         async def work(connection: Connection) -> bool:
@@ -107,6 +110,8 @@ class PartCall:
             if (await claimed.fence(connection, run)).refusal is not None:
                 return False
             await open_call(connection, opening)
+            if days := self.step.tools.settings.body_retention_days:
+                await keep_recipe(connection, self.id, self._recipe(), days)
             return True
 
         if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
@@ -114,6 +119,16 @@ class PartCall:
             return False
         self.part.calls += 1
         return True
+
+    def _recipe(self) -> dict[str, Any]:
+        """The pieces of the prompt by their ids: with them it can be made again."""
+        claimed = self.step.claimed
+        return {
+            **self.prompt.recipe,
+            "kind": claimed.kind.name,
+            "input_revision": claimed.input_revision,
+            "schema": self.prompt.schema_name,
+        }
 
     async def stream(self) -> CallEnd | None:
         """The request; None when it was stopped."""
@@ -246,7 +261,8 @@ class PartCall:
             error=error,
             items_kept=self.writer.kept,
             items_dropped=self.writer.dropped.total(),
-            text=call.text,
+            text=call.reply,
+            form=call.form,
             facts=facts,
         )
 

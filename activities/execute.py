@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from activities.failures import Failure
 from activities.fence import open_parts
 from activities.hooks import Hook, committed
+from activities.model import tokens
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
@@ -59,14 +60,16 @@ async def _live_text(step: Step) -> None:
     while True:
         await asyncio.sleep(1.0)
         for call_id, call in list(step.calls.items()):
-            if len(call.text) == written.get(call_id, 0):
+            arrived = len(call.received)
+            if arrived == written.get(call_id, 0):
                 continue
+            thought = await asyncio.to_thread(tokens.count, call.thinking) if call.thinking else 0
             try:
                 async with step.tools.pool.acquire() as connection:
-                    await write_partial(connection, call_id, call.text)
+                    await write_partial(connection, call_id, call.reply, thought)
             except AWAY:
                 continue  # the next second tries again; the items are what counts
-            written[call_id] = len(call.text)
+            written[call_id] = arrived
 
 
 async def _settle_parts(step: Step) -> list[PartEnd]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from activities.bodies import keep_reply
 from activities.model import tokens
 from activities.model.client import Usage
 from activities.model.profile import Profile, version
@@ -44,6 +45,8 @@ class CallOpening:
     prompt_hash: str
     prompt_tokens: int
     max_output_tokens: int
+    kept: int = 0
+    """Items of the part that the prompt says are there: the reply goes on behind them."""
 
 
 async def open_call(connection: Connection, opening: CallOpening) -> None:
@@ -64,6 +67,7 @@ async def open_call(connection: Connection, opening: CallOpening) -> None:
                 "round": opening.round,
                 "part": opening.part,
                 "number": number,
+                "kept": opening.kept,
             },
         ),
     )
@@ -128,6 +132,7 @@ class CallClosing:
     items_kept: int = 0
     items_dropped: int = 0
     text: str = ""
+    form: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -144,6 +149,7 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     written = await _write_end(connection, closing, cost, currency)
     if written is None:
         return False
+    await keep_reply(connection, closing.call_id, closing.text, closing.form)
     await _tell_end(connection, closing, written)
     return True
 
@@ -243,16 +249,20 @@ async def _tell_end(connection: Connection, closing: CallClosing, written: Row) 
     )
 
 
-async def write_partial(connection: Connection, call_id: str, text: str) -> None:
-    """Live text of a call in flight; no event, no lock on the run."""
+async def write_partial(
+    connection: Connection, call_id: str, text: str, thought_tokens: int = 0
+) -> None:
+    """Live text of a call in flight, and how much the model thought aloud before it: no event, no
+    lock on the run."""
     await connection.execute(
         """
-        UPDATE model_calls SET partial_text = $2, partial_length = $3
+        UPDATE model_calls SET partial_text = $2, partial_length = $3, tokens_reasoning = $4
         WHERE id = $1 AND status = 'STARTED'
         """,
         call_id,
         clean(text),
         len(text),
+        thought_tokens,
     )
 
 
@@ -261,13 +271,19 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
     rows = await connection.fetch(
         """
         SELECT c.id, c.partial_text, c.tokens_input, c.profile, c.profile_version,
+               coalesce(c.tokens_reasoning, 0) AS thought,
                (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept
         FROM model_calls c WHERE c.step_id = $1 AND c.status = 'STARTED'
         """,
         step_id,
     )
     for row in rows:
-        received = row["partial_text"] or ""
+        received, thought = row["partial_text"] or "", row["thought"]
+        usage = Usage(
+            input=row["tokens_input"] or 0,
+            output=tokens.count(received) + thought,
+            reasoning=thought,
+        )
         await close_call(
             connection,
             CallClosing(
@@ -276,7 +292,7 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
                 status=CallStatus.LOST,
                 profile=await version(connection, row["profile"], row["profile_version"]),
                 end_cause=reason,
-                usage=Usage(input=row["tokens_input"] or 0, output=tokens.count(received)),
+                usage=usage,
                 usage_source=UsageSource.ESTIMATED,
                 items_kept=row["kept"],
                 text=received,

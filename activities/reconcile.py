@@ -15,6 +15,7 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
+from activities.bodies import forget_bodies
 from activities.death import living
 from activities.hooks import Hook, committed, effect
 from activities.record import Move, acknowledge, lock_run, move
@@ -75,6 +76,7 @@ class Sweep:
                 continue
             if done is not None:
                 counts[done] += 1
+        await forget_bodies(self.tools.pool, self.tools.settings.body_retention_days)
         return Swept(signalled=signalled, **counts)
 
     async def one(self, run_id: str) -> None:

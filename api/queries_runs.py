@@ -48,6 +48,16 @@ _WAITING = """
     )
 """
 
+# Looks at calls only of runs whose profile names a fallback.
+_FALLBACK = """
+    (SELECT jsonb_build_object('name', c.profile, 'version', c.profile_version)
+        FROM profiles p CROSS JOIN LATERAL (
+            SELECT c.profile, c.profile_version FROM model_calls c WHERE c.run_id = r.id
+            ORDER BY c.started_at DESC, c.id DESC LIMIT 1) c
+        WHERE p.name = r.profile AND c.profile = p.fallback ->> 'profile'
+          AND p.version = (SELECT max(v.version) FROM profiles v WHERE v.name = r.profile))
+"""
+
 _COLUMNS = f"""
     r.id, r.document_id, r.kind, r.kind_version, d.title, d.language, r.tags, r.status, r.stage,
     r.reason_code, r.reason_params, r.guardrail, r.current_round, r.max_rounds, r.pass_score,
@@ -67,6 +77,7 @@ _COLUMNS = f"""
         WHERE t.run_id = r.id AND t.name = 'review' AND t.status = 'SUCCEEDED'
         ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
+    {_FALLBACK} AS fallback,
     CASE WHEN {_PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
         WHERE waiting.queued_at < coalesce(r.queued_at, r.created_at)) END AS ahead
 """  # noqa: S608
@@ -303,6 +314,7 @@ def _run(row: Row, web: TemporalWeb) -> wire.Run:
         best_revision=row["best_revision"],
         offered_revision=row["offered_revision"],
         profile=wire.ProfileRef(name=row["profile"], version=row["profile_version"]),
+        fallback=None if row["fallback"] is None else wire.ProfileRef(**row["fallback"]),
         limits=row["limits"],
         event_seq=row["event_seq"],
         tokens=tokens(row),

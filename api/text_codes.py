@@ -179,6 +179,10 @@ PROVIDER: Wordings = {
         N_("The text is too long for this model: use another profile, then resume."),
     ),
     "bad_address": (N_("Its address is wrong: correct the profile, then resume."),),
+    "proxy_refused": (
+        N_("The proxy in between refused: correct its variables, restart the worker, resume."),
+    ),
+    "untrusted": (N_("Its certificate is not trusted: set SSL_CERT_FILE for the worker, resume."),),
     "bad_request": (N_("It found the request wrong: correct the profile, then resume."),),
     "content_filter": (N_("A content filter of the model server refused."),),
     "refusal": (N_("The model refused to answer."),),
@@ -209,7 +213,11 @@ EVENT: Wordings = {
     "run_rework": (N_("Sent back for rework"),),
     "run_cancelled": (N_("Cancelled"),),
     "limits_raised": (N_("Limits changed"),),
-    "profile_changed": (N_("Profile changed"),),
+    "profile_changed": (
+        N_("Profile {to} answers instead of {from}, after errors of the provider: {errors}"),
+        N_("Profile changed from {from} to {to}"),
+        N_("Profile changed"),
+    ),
     "step_started": (
         N_("Round {round}: {name} started, attempt {attempt}"),
         N_("Step started"),

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from api.wire_service import KindInfo, Profile, Switches, Worker
 from api.wire_types import (
     Event,
     Money,
@@ -90,7 +91,8 @@ class ActiveStep(Wire):
 
 class Run(Wire):
     """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING, `next_step` when
-    nothing is left to do or a person decides; `scored_revision` is the text `score` is of."""
+    nothing is left to do or a person decides; `scored_revision` is the text `score` is of;
+    `fallback` is the profile that made the newest call instead of `profile`."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"title"})
 
@@ -120,6 +122,7 @@ class Run(Wire):
     best_revision: int | None
     offered_revision: int | None
     profile: ProfileRef
+    fallback: ProfileRef | None = None
     limits: dict[str, Any]
     event_seq: int
     tokens: Tokens
@@ -313,56 +316,6 @@ class Source(SourceInfo):
     CONTENT: ClassVar[frozenset[str]] = frozenset({"name", "text"})
 
     text: str
-
-
-class Profile(Wire):
-    """One version. Of the key it says only whether the variable is set in the API's environment."""
-
-    name: str
-    version: int
-    model: str
-    base_url: str | None
-    key_set: bool
-    parameters: dict[str, Any]
-    prices: dict[str, Any] | None
-    prompts: dict[str, Any]
-    fallback: Any
-    rate_limits: dict[str, Any]
-    actor: str
-    created_at: Time
-
-
-class KindInfo(Wire):
-    """A kind of document; `reply_schemas` by step name, `sample` a body of `POST /api/runs`."""
-
-    name: str
-    version: str
-    languages: list[str]
-    limits: dict[str, int]
-    attributes: list[str]
-    reply_schemas: dict[str, Any]
-    sample: dict[str, Any] | None
-
-
-class Worker(Wire):
-    """`alive` is false after its goodbye or 15 s without a sign."""
-
-    id: str
-    machine: str
-    build: str | None
-    slots: int
-    in_flight: int
-    alive: bool
-    registered_at: Time
-    seen_at: Time
-    goodbye_at: Time | None
-
-
-class Switches(Wire):
-    draining: bool
-    note: str | None
-    actor: str | None
-    updated_at: Time | None
 
 
 class DiffPiece(Wire):

@@ -90,7 +90,7 @@ class Settings:
     )
     sweep_seconds: float = field(default=60.0, metadata={"help": "between two sweeps"})
     body_retention_days: float = field(
-        default=30.0, metadata={"help": "replies are kept this long, 0 = not at all"}
+        default=30.0, metadata={"help": "replies and recipes of prompts are kept, 0 = none"}
     )
     log_format: str = field(default="text", metadata={"help": "text or json"})
     log_level: str = field(default="INFO", metadata={"help": "DEBUG, INFO, WARNING, ERROR"})

@@ -23,18 +23,22 @@ schema="redraft_refine")` puts replies in front of the script, once each.
 **Reply** fields (all optional; see `Reply`): `items` and `extra`, or `text`; `finish_reason`;
 delays `before_headers`, `before_first`, `per_chunk`; `chunk_chars`; `cut_after`, `stall_after`,
 `error_frame_after` (a number of chunks, or `Items(3)`, or `Chars(40)`); `hang`; `status`,
-`headers`, `error`; `garbage`; `usage` "last" | "first" | "cumulative" | "none"; `keepalive`;
-`done_frame`; `split_surrogates`; `refusal`; `thinking`. A stalled stream goes on at
+`headers`, `error`; `garbage`; `usage` "last" | "first" | "cumulative" | "finish" | "none" under
+`usage_names`; `keepalive`; `stall_comments`; `done_frame`; `split_surrogates`; `refusal`;
+`thinking` in `thinking_field`; `parts`; `whole`. A stalled stream goes on at
 `llm.release()`. Ready faults are in `errors`: `errors.rate_limited(retry_after=2)`, `bad_key()`,
 `forbidden()`, `no_model()`, `too_long()`, `wrapped_too_long()`, `quota()`, `server_error()`,
-`content_filter()`, `refused()`, ….
+`content_filter()`, `refused()`, …; those of other makers are `of_vllm()`, `of_llama()`,
+`of_ollama()`, `of_azure()`, `of_gateway()`, `of_framework()`.
 
 **Requests** are recorded in order of arrival: `number` (from 1), `at`, `schema`, `part`,
 `messages`, `text` (all of the prompt), `document`, `sources`, `issues`, `already` (kept items the
 prompt listed), `already_keys("day")`, `wants` (`request` block), `authorization`, `headers`,
 `body`, `reply`, `sent` (content that left so far), `first_byte_at`, `done_at`, `gone_at`,
 `outcome` ("open", "done", "gone", "cut", "error"), `billed` (input and output tokens, counted
-also when no usage is sent). Times are `time.time()`. `llm.of("redraft_review")` filters,
+also when no usage is sent), `shares(earlier)`, the known beginning of a prompt; `llm.known_share`
+asks all earlier requests. Any path that ends in /chat/completions is served.
+Times are `time.time()`. `llm.of("redraft_review")` filters,
 `llm.in_flight`, `llm.most_in_flight`, `llm.billed`.
 
 **Waiting**: `await llm.wait_requests(n, schema=None)`, `wait_gone(n)`, `wait_done(n)`,
