@@ -26,15 +26,17 @@ from activities.record import lock_run
 from activities.tools import Tools
 from deploy.database import AWAY, Connection, Row, prepare_connection
 from worker.provision import RPC, provision
-from worker.unclaimed import Search
+from worker.unclaimed import Left, Search
 from workflows.vocabulary import RunStatus, Signal, workflow_id
 
 log = logging.getLogger("redraft.reaper")
 
 LEADER_KEY = 0x5245_4150
 LOOK_SECONDS = 1.0
-TELL_AGAIN = 3.0
-"""A workflow is told of the same dead worker at most this often."""
+TELL_AGAIN = 5.0
+"""Seconds until a workflow is told of the same dead worker again, doubled each time: under load it
+needs a while, and each further signal makes it begin anew."""
+TELL_AT_ONCE = 10
 
 
 class Reaper:
@@ -44,7 +46,8 @@ class Reaper:
         self.tools, self.client = tools, client
         self.sweep = Sweep(tools, client)
         self.unclaimed = Search(tools, client)
-        self.told: dict[tuple[str, str], float] = {}
+        self.told: dict[tuple[str, str], tuple[float, float]] = {}
+        """By run and worker: when it was told, and for how long that has to do."""
         self.leading = False
         self.last_sweep = 0.0
 
@@ -84,14 +87,16 @@ class Reaper:
             connection.terminate()
 
     async def _lead(self, connection: Connection) -> None:
+        left: list[Left] = []
         for row in await self._owned(connection):
             step_dead = row["step_id"] is not None and not await living(
                 connection, self.tools.witness, row["step_id"], row["worker"]
             )
             if step_dead or await self.tools.witness.prove(connection, row["owner_worker"]):
-                await self._hand_on(row)
-        for left in await self.unclaimed.find(connection):
-            await self._tell(left.run_id, left.epoch, left.worker, unclaimed=True)
+                left += await self._hand_on(row)
+        left += await self.unclaimed.find(connection)
+        for at in range(0, len(left), TELL_AT_ONCE):
+            await asyncio.gather(*map(self._tell, left[at : at + TELL_AT_ONCE]))
         if time.monotonic() - self.last_sweep >= self.tools.settings.sweep_seconds:
             self.last_sweep = time.monotonic()
             await self._sweep(connection)
@@ -108,26 +113,29 @@ class Reaper:
             sorted(self.tools.in_flight.steps),
         )
 
-    async def _hand_on(self, row: Row) -> None:
-        if row["status"] != RunStatus.RUNNING:
-            await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))
-            return
-        await self._tell(row["id"], row["epoch"], row["owner_worker"])
+    async def _hand_on(self, row: Row) -> list[Left]:
+        """A run that is not RUNNING is closed here; another one is its workflow's to take over."""
+        if row["status"] == RunStatus.RUNNING:
+            return [Left(run_id=row["id"], epoch=row["epoch"], worker=row["owner_worker"])]
+        await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))
+        return []
 
-    async def _tell(self, run_id: str, epoch: int, worker: str, *, unclaimed: bool = False) -> None:
-        """The run's workflow, which takes over; not again before it had time to."""
-        key = (run_id, worker)
-        if time.monotonic() - self.told.get(key, -TELL_AGAIN) < TELL_AGAIN:
+    async def _tell(self, left: Left) -> None:
+        """The run's workflow; not again before it had time to take over."""
+        key, now = (left.run_id, left.worker), time.monotonic()
+        before, pause = self.told.get(key, (now - TELL_AGAIN, TELL_AGAIN / 2))
+        if now - before < pause:
             return
-        self.told[key] = time.monotonic()
+        self.told[key] = (now, 2 * pause)
+        facts = {"epoch": left.epoch, "worker": left.worker, "unclaimed": left.unclaimed}
         try:
             async with effect(Hook.TELL_WORKFLOW):
-                await self._unstick(run_id)
-                await self.client.get_workflow_handle(workflow_id(run_id)).signal(
-                    Signal.TAKE_OVER, {"epoch": epoch, "worker": worker, "unclaimed": unclaimed}
-                )
+                if pause < TELL_AGAIN:
+                    await self._unstick(left.run_id)
+                handle = self.client.get_workflow_handle(workflow_id(left.run_id))
+                await handle.signal(Signal.TAKE_OVER, facts)
         except RPCError as error:
-            log.info("take-over not told", extra={"run_id": run_id, "error": error.status})
+            log.info("take-over not told", extra={"run_id": left.run_id, "error": error.status})
 
     async def _unstick(self, run_id: str) -> None:
         """Else the signal waits a second in the queue of the dead worker's cache."""
@@ -157,6 +165,6 @@ class Reaper:
         self.tools.searchable = await provision(self.client, self.tools.settings)
         swept = await self.sweep.all()
         await forget_old_workers(connection)
-        self.told = {k: t for k, t in self.told.items() if time.monotonic() - t < 60}
+        self.told = {k: t for k, t in self.told.items() if time.monotonic() - t[0] < t[1] + 60}
         if swept.started or swept.ended or swept.woken:
             log.warning("sweep acted", extra=vars(swept))

@@ -14,8 +14,7 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.runtime import Runtime
 from temporalio.service import RPCError
-from temporalio.worker import Worker, WorkerDeploymentConfig
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.checkpoint import Checkpoint
 from activities.death import Witness, say_goodbye
@@ -42,6 +41,8 @@ from workflows.vocabulary import MODEL_QUEUE, QUEUE
 log = logging.getLogger("redraft.worker")
 
 STICKY = timedelta(seconds=1)
+WORKFLOW_TASKS = 20
+"""At once; more would run into their timeout together when a restarted worker replays them all."""
 CLOSE_SECONDS = 6.0
 """After the grace for running calls: time in which hand-overs are stored."""
 
@@ -172,10 +173,8 @@ def _workers(tools: Tools, client: Client) -> list[Worker]:
             task_queue=QUEUE,
             workflows=[ReviewRun, Reconcile],
             activities=short,
-            workflow_runner=SandboxedWorkflowRunner(
-                restrictions=SandboxRestrictions.default.with_passthrough_modules("workflows")
-            ),
-            max_concurrent_workflow_tasks=100,
+            workflow_runner=UnsandboxedWorkflowRunner(),  # tests run it inside: DECISIONS 37
+            max_concurrent_workflow_tasks=WORKFLOW_TASKS,
             max_concurrent_local_activities=200,
             **shared,
         ),

@@ -27,12 +27,13 @@ AT_ONCE = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unclaimed:
-    """An activity of a RUNNING run, held by a worker that is dead."""
+class Left:
+    """A RUNNING run whose worker is dead; `unclaimed`: before it claimed the step."""
 
     run_id: str
     epoch: int
     worker: str
+    unclaimed: bool = False
 
 
 class Search:
@@ -43,7 +44,7 @@ class Search:
         self._seen: dict[str, tuple[float, float]] = {}
         """By run: when it is looked at again, and how long that waits."""
 
-    async def find(self, connection: Connection) -> list[Unclaimed]:
+    async def find(self, connection: Connection) -> list[Left]:
         """What dead workers hold unclaimed. Raises what the database raises."""
         now = time.monotonic()
         self._seen = {k: seen for k, seen in self._seen.items() if now - seen[0] < LONGEST_AGAIN}
@@ -55,7 +56,9 @@ class Search:
             wait = min(2 * waited, LONGEST_AGAIN)
             self._seen[row["id"]] = (now + wait, wait)
             if holder is not None and await self.tools.witness.prove(connection, holder):
-                found.append(Unclaimed(run_id=row["id"], epoch=row["epoch"], worker=holder))
+                found.append(
+                    Left(run_id=row["id"], epoch=row["epoch"], worker=holder, unclaimed=True)
+                )
         return found
 
     async def _waiting(self, connection: Connection) -> list[Row]:

@@ -115,8 +115,8 @@ OWNERS = (
     Removal(
         "unclaimed_taken_over",
         REAPER,
-        "        for left in await self.unclaimed.find(connection):\n",
-        "        for left in ():\n",
+        "        left += await self.unclaimed.find(connection)\n",
+        "",
     ),
     Removal(
         "reaper_closes",
@@ -133,7 +133,7 @@ OWNERS = (
     Removal(
         "take_over",
         REAPER,
-        "        if time.monotonic() - self.told.get(key, -TELL_AGAIN) < TELL_AGAIN:\n",
+        "        if now - before < pause:\n",
         "        if key:\n",
         "the workflow is never told",
     ),
