@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
+from itertools import islice
 
 from workflows.kinds.facts import lexicon
-from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.context import (
     Facts,
     clear_winner,
@@ -18,138 +18,210 @@ from workflows.kinds.facts.context import (
     line_score,
     unique_quote,
 )
+from workflows.kinds.facts.days import MAY_HAVE_DAYS, Day, days_of, read_days, written_like
+from workflows.kinds.facts.deadlines import (
+    ANY_DAY,
+    Said,
+    body_relative,
+    follows,
+    line_that_speaks_of,
+    nearest,
+    one_off,
+    said_relative,
+)
 from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.vocabulary import Severity
 
-_CHINESE_DAYS = "一二三四五六日"
-_MONTH = "|".join(
-    [*lexicon.MONTHS, *(f"{name[:3]}\\.?" for name in lexicon.MONTHS if name != "may"), "sept\\.?"]
-)
-_DATES = re.compile(
-    rf"\b(?P<iso>(?:19|20)\d\d-\d{{1,2}}-\d{{1,2}})\b"
-    rf"|\b(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m1>{_MONTH})\b(?:,? (?P<y1>(?:19|20)\d\d))?"
-    rf"|\b(?P<m2>{_MONTH}) (?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (?P<y2>(?:19|20)\d\d))?"
-    r"|(?:(?P<y3>(?:19|20)\d\d)年)?(?P<m3>\d{1,2}|十[一二]?|[一二三四五六七八九])月"
-    r"(?P<d3>\d{1,2}|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号]",
-    re.IGNORECASE,
-)
-_DAYS = re.compile(
-    rf"\b(?P<day>{'|'.join(lexicon.WEEKDAYS)})s?\b|(?:下|上|这|本)?(?:个)?(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?![年月次期届])",
-    re.IGNORECASE,
-)
 MOST_FINDINGS = 100
-_ANY = re.compile(r"day|\d|月|周|星期|礼拜|" + "|".join(name[:3] for name in lexicon.MONTHS), re.I)
 _HEADER = re.compile(
     r"^[ \t]*[-*#]*[ \t]*\**(?:date|when|meeting date|日期|会议日期|会议时间|时间)\**\s*[:：]", re.I
 )
-_RELATIVE = re.compile(
-    r"\b(?:today|tomorrow|yesterday|next week|this week|end of the week|in (?:a|two|\w+) weeks?|"
-    r"next month)\b|今天|明天|后天|昨天|下周|下个月|本周|月底|周末",
-    re.IGNORECASE,
-)
+_ZONE = re.compile(r"\b(?:UTC|GMT|[A-Z]{1,4}[SD]T|CET|BST|IST)\b|\d[ \t]?Z\b|时区|北京时间")
+NEAR = 40
+"""Characters after a date in which a time zone may stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Day:
-    """A date as written: what is unknown is 0. `weekday` 1 is Monday."""
+class _Ground:
+    """What the days of a body are checked against. `meeting`: the day of the meeting, if known."""
 
-    start: int
-    end: int
-    year: int = 0
-    month: int = 0
-    day: int = 0
-    weekday: int = 0
+    material: Material
+    facts: Facts
+    said: Sequence[tuple[int, Day]]
+    meeting: date | None
 
-    def agrees(self, other: Day) -> bool:
-        """Whether both may mean the same day, as far as both say it."""
-        if self.weekday or other.weekday:
-            return self.weekday == other.weekday
-        years = not (self.year and other.year) or self.year == other.year
-        return (self.month, self.day) == (other.month, other.day) and years
-
-
-def read_days(text: str) -> Iterator[Day]:
-    """Dates, then weekdays, of each block of a text in either language."""
-    for at, block in blocks(text):
-        for day in _days_of_block(block):
-            yield replace(day, start=day.start + at, end=day.end + at)
-
-
-@lru_cache(maxsize=KEPT)
-def _days_of_block(text: str) -> tuple[Day, ...]:
-    return tuple(_days(text)) if _ANY.search(text) else ()
-
-
-def _days(text: str) -> Iterator[Day]:
-    for found in _DATES.finditer(text):
-        day = _day(found)
-        if day is not None:
-            yield day
-    for found in _DAYS.finditer(text):
-        if found["day"]:
-            weekday = lexicon.WEEKDAYS.index(found["day"].lower()) + 1
-        else:
-            weekday = _CHINESE_DAYS.index(found["zh"].replace("天", "日")) + 1
-        yield Day(start=found.start(), end=found.end(), weekday=weekday)
-
-
-def date_spans(body: str) -> list[tuple[int, int]]:
-    """Where dates stand: their digits are no numbers of their own."""
-    return [(day.start, day.end) for day in read_days(body)]
-
-
-def _day(found: re.Match[str]) -> Day | None:
-    if found["iso"]:
-        year, month, day = (int(piece) for piece in found["iso"].split("-"))
-    else:
-        name = found["m1"] or found["m2"] or found["m3"]
-        year = int(found["y1"] or found["y2"] or found["y3"] or 0)
-        month = _month(name)
-        day = _count(found["d1"] or found["d2"] or found["d3"])
-    if not (1 <= month <= 12 and 1 <= day <= 31):
-        return None
-    return Day(start=found.start(), end=found.end(), year=year, month=month, day=day)
-
-
-def _month(name: str) -> int:
-    low = name.lower()[:3]
-    for number, month in enumerate(lexicon.MONTHS, start=1):
-        if month[:3] == low:
-            return number
-    return _count(name)
-
-
-def _count(text: str) -> int:
-    if text.isdigit():
-        return int(text)
-    tens, _, ones = text.rpartition("十")
-    digits = "零一二三四五六七八九"
-    if "十" not in text:
-        return digits.index(text)
-    return (digits.index(tens) if tens else 1) * 10 + (digits.index(ones) if ones else 0)
+    @property
+    def relative(self) -> tuple[Said, ...]:
+        return said_relative(self.material.sources, self.meeting or ANY_DAY)
 
 
 def verify_dates(material: Material, body: str) -> list[Finding]:
-    """Days that are neither said, nor the meeting's, nor what a relative word may mean."""
-    facts = facts_of(material.sources)
-    said = _said_days(material.sources)
-    meeting = _meeting_date(material)
-    text = "\n".join(line.text for line in facts.lines)
-    findings = []
-    for day in read_days(body):
-        if any(day.agrees(other) for _, other in said) or day_in_texts(material, day):
-            continue
-        header = _HEADER.match(body[body.rfind("\n", 0, day.start) + 1 : day.start])
-        if meeting is not None and _reachable(day, meeting, said, text, header=bool(header)):
-            continue
-        if header and meeting is None:
-            continue
-        finding = _finding(facts, body, day, said, meeting if header else None)
+    """Days that were not said, do not follow from what was said, or do not fit each other."""
+    ground = _Ground(
+        material=material,
+        facts=facts_of(material.sources),
+        said=_said_days(material.sources),
+        meeting=_meeting_date(material),
+    )
+    findings: dict[str, Finding] = {}
+    for finding in islice(_findings(ground, body), MOST_FINDINGS):
+        findings.setdefault(finding.quote, finding)
+    return list(findings.values())
+
+
+def _findings(ground: _Ground, body: str) -> Iterator[Finding]:
+    days = list(read_days(body))
+    for day in days:
+        finding = _check(ground, body, day)
         if finding is not None:
-            findings.append(finding)
-        if len(findings) == MOST_FINDINGS:
-            break
-    return findings
+            yield finding
+    yield from _weekdays_beside(ground, body, days)
+    yield from _expressions(ground, body)
+
+
+def _check(ground: _Ground, body: str, day: Day) -> Finding | None:
+    known = any(day.agrees(other) for _, other in ground.said)
+    if known or day_in_texts(ground.material, day):
+        return None
+    meeting = ground.meeting
+    line = body[body.rfind("\n", 0, day.start) + 1 : day.start]
+    header = _HEADER.match(line) is not None
+    if header:
+        return None if meeting is None else _header(body, day, meeting)
+    if meeting is not None and not day.weekday:
+        return _derived(ground, body, day, meeting)
+    return _unsaid(ground, body, day)
+
+
+def _header(body: str, day: Day, meeting: date) -> Finding | None:
+    """The date of the meeting itself; in another time zone it may be the day before or after."""
+    if day.weekday:
+        wrong = day.weekday != meeting.isoweekday()
+    else:
+        zoned = _ZONE.search(body[day.end : day.end + NEAR].partition("\n")[0]) is not None
+        wrong = nearest(day, meeting) != meeting and not (zoned and one_off(day, meeting))
+    if not wrong:
+        return None
+    written = body[day.start : day.end]
+    right = None if day.weekday else written_like(written, meeting, year=bool(day.year))
+    problem = f"The meeting was on {meeting.isoformat()}, not on {written}."
+    return _finding(body, (day.start, day.end), problem, right)
+
+
+def _derived(ground: _Ground, body: str, day: Day, meeting: date) -> Finding | None:
+    """A date that has to follow from the meeting's date and from what was said in it."""
+    possible = nearest(day, meeting)
+    match = None
+    if possible is not None and possible > meeting:
+        match = line_that_speaks_of(ground.facts, body, day.start, day.end, ground.relative)
+    if match is not None and possible is not None:
+        if match.expression.may_mean(possible):
+            return None
+        right = match.expression.certain
+        written = body[day.start : day.end]
+        new = None if right is None else written_like(written, right, year=bool(day.year))
+        return _contradicts(ground, body, (day.start, day.end), match, new)
+    if follows(day, meeting, ground.material.sources):
+        return None
+    return _unsaid(ground, body, day)
+
+
+def _contradicts(
+    ground: _Ground, body: str, span: tuple[int, int], match: Said, right: str | None
+) -> Finding:
+    line = ground.facts.lines[match.line]
+    said = line.spoken[match.expression.start : match.expression.end]
+    counted = "" if ground.meeting is None else f" on {ground.meeting.isoformat()}"
+    problem = f"{line.name} says “{said}”{counted}, which is not “{body[slice(*span)]}”."
+    return _finding(body, span, problem, right, evidence=(line.name,))
+
+
+def _unsaid(ground: _Ground, body: str, day: Day) -> Finding:
+    written = body[day.start : day.end]
+    match = _match(ground.facts, body, day, ground.said)
+    if match is None:
+        return _finding(
+            body, (day.start, day.end), f"“{written}” is said nowhere in the sources.", None
+        )
+    at, other = match
+    line = ground.facts.lines[at]
+    right = line.spoken[other.start : other.end]
+    problem = f"{line.name} says “{right}”, not “{written}”."
+    return _finding(body, (day.start, day.end), problem, right, evidence=(line.name,))
+
+
+def _finding(
+    body: str,
+    span: tuple[int, int],
+    problem: str,
+    right: str | None,
+    *,
+    evidence: tuple[str, ...] = (),
+) -> Finding:
+    start, end = span
+    quote = unique_quote(body, start, end, least=4)
+    suggestion = None
+    if right is not None and right != body[start:end]:
+        suggestion = quote.replace(body[start:end], right, 1)
+    return Finding(
+        category="date",
+        severity=Severity.MAJOR,
+        quote=quote,
+        problem=problem,
+        suggestion=suggestion,
+        evidence=evidence,
+    )
+
+
+def _weekdays_beside(ground: _Ground, body: str, days: Sequence[Day]) -> Iterator[Finding]:
+    """`Friday, 4 December 2026` has to be a Friday."""
+    dates = [day for day in days if day.month and (day.year or ground.meeting)]
+    weekdays = {day.end: day for day in days if day.weekday} | {
+        day.start: day for day in days if day.weekday
+    }
+    for day in dates:
+        beside = _beside(body, day, weekdays)
+        real = nearest(day, ground.meeting or ANY_DAY)
+        if beside is None or real is None or beside.weekday == real.isoweekday():
+            continue
+        known = any(day.agrees(other) for _, other in ground.said)
+        written = body[beside.start : beside.end]
+        right = _weekday_like(written, real.isoweekday()) if known else None
+        problem = f"{real.isoformat()} is not a “{written}”."
+        yield _finding(body, (beside.start, beside.end), problem, right)
+
+
+def _beside(body: str, day: Day, weekdays: Mapping[int, Day]) -> Day | None:
+    """The weekday right before or after a date, over a comma or a bracket."""
+    for gap in range(4):
+        before, after = weekdays.get(day.start - gap), weekdays.get(day.end + gap)
+        if before is not None and before.end == day.start - gap:
+            return before if not body[before.end : day.start].strip(" ,，") else None
+        if after is not None and after.start == day.end + gap:
+            return after if not body[day.end : after.start].strip(" ,，(（") else None
+    return None
+
+
+def _weekday_like(written: str, weekday: int) -> str:
+    if written[-1] in "一二三四五六日天":
+        return written[:-1] + "一二三四五六日"[weekday - 1]
+    return lexicon.WEEKDAYS[weekday - 1].capitalize()
+
+
+def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
+    """`by next Monday` where the line that speaks of the same thing says `by next Friday`."""
+    facts, today = ground.facts, ground.meeting or ANY_DAY
+    for expression in body_relative(body, today):
+        span = (expression.start, expression.end)
+        match = line_that_speaks_of(facts, body, *span, ground.relative, least=4.0)
+        if match is None or not expression.disagrees(match.expression):
+            continue
+        other = match.expression
+        if ground.meeting is None and bool(other.weekday) != bool(expression.weekday):
+            continue
+        said = facts.lines[match.line].spoken[other.start : other.end]
+        same = said.isascii() == body[slice(*span)].isascii()
+        yield _contradicts(ground, body, span, match, said if same else None)
 
 
 @lru_cache(maxsize=8)
@@ -158,15 +230,16 @@ def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
     return tuple(
         (at, day)
         for at, line in enumerate(facts_of(sources).lines)
-        if _ANY.search(line.spoken)
-        for day in _days(line.spoken)
+        if MAY_HAVE_DAYS.search(line.spoken)
+        for day in days_of(line.spoken)
     )
 
 
 def day_in_texts(material: Material, day: Day) -> bool:
     texts = [material.title]
-    for value in material.attributes.values():
-        texts += [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
+    for name, value in material.attributes.items():
+        if name != "meeting_date":
+            texts += [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
     texts += [source.name for source in material.sources]
     return any(day.agrees(other) for text in texts for other in read_days(text))
 
@@ -176,59 +249,6 @@ def _meeting_date(material: Material) -> date | None:
         return date.fromisoformat(str(material.attributes.get("meeting_date")))
     except ValueError:
         return None
-
-
-def _reachable(
-    day: Day, meeting: date, said: Sequence[tuple[int, Day]], text: str, *, header: bool
-) -> bool:
-    """Whether the day follows from the meeting's date and what was said in it."""
-    if day.weekday:
-        return header and day.weekday == meeting.isoweekday()
-    if (day.month, day.day) == (meeting.month, meeting.day):
-        return not day.year or day.year == meeting.year
-    if header:
-        return False
-    weekdays = {other.weekday for _, other in said if other.weekday}
-    relative = _RELATIVE.search(text) is not None
-    for ahead in range(-14, 46):
-        other = meeting + timedelta(days=ahead)
-        if (other.month, other.day) == (day.month, day.day):
-            return relative or other.isoweekday() in weekdays
-    return False
-
-
-def _finding(
-    facts: Facts, body: str, day: Day, said: Sequence[tuple[int, Day]], meeting: date | None
-) -> Finding | None:
-    quote = unique_quote(body, day.start, day.end, least=4)
-    written = body[day.start : day.end]
-    match = _match(facts, body, day, said)
-    if meeting is not None:
-        return Finding(
-            category="date",
-            severity=Severity.MAJOR,
-            quote=quote,
-            problem=f"The meeting was on {meeting.isoformat()}, not on {written}.",
-            suggestion=_meeting_text(quote, written, day, meeting),
-        )
-    if match is None:
-        return Finding(
-            category="date",
-            severity=Severity.MAJOR,
-            quote=quote,
-            problem=f"“{written}” is said nowhere in the sources.",
-        )
-    at, other = match
-    line = facts.lines[at]
-    right = line.spoken[other.start : other.end]
-    return Finding(
-        category="date",
-        severity=Severity.MAJOR,
-        quote=quote,
-        problem=f"{line.name} says “{right}”, not “{written}”.",
-        suggestion=quote.replace(written, right, 1),
-        evidence=(line.name,),
-    )
 
 
 def _match(
@@ -246,18 +266,3 @@ def _match(
         best[key] = max(best.get(key, (0.0, index)), (line_score(facts, weights, at), index))
     winner = clear_winner(best.values(), least=1.0 if len(days) == 1 else 2.5, lead=1.25)
     return None if winner is None else same[winner]
-
-
-def _meeting_text(quote: str, written: str, day: Day, meeting: date) -> str | None:
-    if day.weekday:
-        return None
-    if re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", written):
-        return quote.replace(written, meeting.isoformat(), 1)
-    if "月" in written:
-        year = f"{meeting.year}年" if day.year else ""
-        return quote.replace(written, f"{year}{meeting.month}月{meeting.day}日", 1)
-    name = lexicon.MONTHS[meeting.month - 1].capitalize()
-    year = f" {meeting.year}" if day.year else ""
-    if written[0].isdigit():
-        return quote.replace(written, f"{meeting.day} {name}{year}", 1)
-    return quote.replace(written, f"{name} {meeting.day}{',' if year else ''}{year}", 1)

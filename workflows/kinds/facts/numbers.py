@@ -20,7 +20,7 @@ from workflows.kinds.facts.context import (
     stem,
     unique_quote,
 )
-from workflows.kinds.facts.dates import date_spans
+from workflows.kinds.facts.days import date_spans
 from workflows.kinds.facts.english import number_words
 from workflows.kinds.facts.mentions import CURRENCIES, Mention, without_marks
 from workflows.kinds.kind import Finding, Material
