@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from workflows.kinds.facts.blocks import KEPT, blocks
@@ -34,6 +34,10 @@ _MASKED = re.compile(
 )
 MOST_FINDINGS = 100
 """A body with more wrong numbers than this is about something else; more would help nobody."""
+SURELY = 2.0
+"""How much more a line must speak of the same thing than the one that has the value itself."""
+FAR_FROM = 30
+"""A slip of the pen is a digit or a zero: what is this many times larger counts something else."""
 _MONEY = frozenset(CURRENCIES.values())
 
 
@@ -101,7 +105,13 @@ def _check(facts: Facts, known: frozenset[float], body: str, mention: Mention) -
     halves = mention.unit == "%" and {value / 100 for value in mention.values} & known
     if said or halves:
         match = _other_currency(facts, mention) or _other_count(facts, body, mention)
-        return None if match is None else _finding(facts, body, mention, match)
+        if match is not None:
+            return _finding(facts, body, mention, match)
+        match = _other_value(facts, body, mention)
+        # The value was said, so which of the two is right here is for a reader to decide.
+        if match is None:
+            return None
+        return replace(_finding(facts, body, mention, match), suggestion=None)
     if mention.strong:
         return _finding(facts, body, mention, _best_match(facts, body, mention))
     match = _other_count(facts, body, mention)
@@ -119,6 +129,19 @@ def _other_currency(facts: Facts, mention: Mention) -> _Match | None:
     ]
     units = {match.mention.unit for match in same}
     return same[0] if len(units) == 1 and units <= _MONEY - {mention.unit} else None
+
+
+def _other_value(facts: Facts, body: str, mention: Mention) -> _Match | None:
+    """Another amount where the same is spoken of, and this one only where something else is."""
+    if not (mention.strong and (mention.unit in _MONEY or mention.unit == "%")):
+        return None
+    fitting = _fitting(facts, mention)
+    rated = _rated(facts, body, mention, fitting)
+    own = [one for one in rated if one.match.mention.values & mention.values]
+    others = [one for one in rated if one not in own]
+    if not others or any(one.score * SURELY > others[0].score for one in own):
+        return None
+    return _clearest(others, least=6.0, lead=1.4)
 
 
 def _other_count(facts: Facts, body: str, mention: Mention) -> _Match | None:
@@ -163,6 +186,8 @@ def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match])
         value = _likeliest(mention, match.mention)
         if (value == int(value)) != (max(mention.values) == int(max(mention.values))):
             share *= 0.75
+        if not 1 / FAR_FROM <= (value or 1) / (max(mention.values) or 1) <= FAR_FROM:
+            share *= 0.4
         if match.line not in lines:
             lines[match.line] = line_score(facts, weights, match.line)
         rated = _Rated(
@@ -198,13 +223,17 @@ def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
 
 def _best_match(facts: Facts, body: str, mention: Mention) -> _Match | None:
     """The one line that clearly speaks of the same thing, with a number of the same unit."""
-    fitting = [
+    rated = _rated(facts, body, mention, _fitting(facts, mention))
+    return _clearest(rated, least=2.5, lead=1.2)
+
+
+def _fitting(facts: Facts, mention: Mention) -> list[_Match]:
+    return [
         _Match(mention=other, line=at)
         for at, others in enumerate(facts.numbers)
         for other in others
         if _fits(mention, other)
     ]
-    return _clearest(_rated(facts, body, mention, fitting), least=2.5, lead=1.2)
 
 
 def _fits(mention: Mention, other: Mention) -> bool:

@@ -1,0 +1,1 @@
+"""How good the verifiers are: recall of planted facts, alarms about true statements."""
