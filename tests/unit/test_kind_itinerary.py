@@ -93,11 +93,12 @@ def test_nonsense_in_an_attribute_is_a_problem_at_its_pointer(name: str, value: 
     assert pointer == f"/{name}"
 
 
-def test_a_review_of_any_text_is_checked_for_numbers_and_dates_only() -> None:
+def test_a_review_of_any_text_is_checked_for_numbers_dates_and_names() -> None:
     step = work(
         StepName.REVIEW, "The tower is 57 metres high.", "The tower, says Zorba, is 75 metres high."
     )
     assert [finding.raised_by for finding in TEXT.verify(step.material, step.body)] == [
-        "verifier:numbers"
+        "verifier:numbers",
+        "verifier:names",
     ]
     assert TEXT.parts(step)[0].part == "main"

@@ -18,15 +18,16 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 100
-_SURNAMES = frozenset(
+SURNAMES = frozenset(
     "王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈"
     "姚卢姜崔钟谭陆汪范金石廖贾夏韦付方白邹孟熊秦邱江尹薛闫段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔向汤"
+    "康施洪耿焦俞柳祝舒阮柯凌毕裴霍翁冉骆靳柴鲍喻祁滕饶牟尤卓甘童梅纪"
 )
-_TITLES = (
+TITLES = (
     "老师|校长|总监|总裁|总|经理|先生|女士|同学|爸爸|妈妈|主任|教授|博士|院长|部长|学长|局长|处长|"
     "科长|工程师"
 )
-_TITLED = re.compile(rf"([\u4e00-\u9fff]{{1,3}})({_TITLES})")
+_TITLED = re.compile(rf"([\u4e00-\u9fff]{{1,3}})({TITLES})")
 _OWNER = re.compile(
     r"(?:负责人|责任人|执行人|跟进人|由)[:：\s]*([\u4e00-\u9fff]{2,3})"
     r"(?=[，。；、,;\s）)]|负责|跟进|完成|$)"
@@ -46,6 +47,10 @@ def chinese_strangers(material: Material, facts: Facts, body: str) -> list[Findi
     for start, name, title in _names(body):
         if name + title in whole or (len(name) > 1 and name in whole):
             continue
+        # 江校长 of 康新江校长: what is before belongs to the name when the whole is known.
+        longer = (body[start - more : start + len(name)] for more in (1, 2) if start >= more)
+        if any(one[0] in SURNAMES and one in whole for one in longer):
+            continue
         findings.append(_finding(facts, body, start, name, title))
         if len(findings) == MOST_FINDINGS:
             break
@@ -58,12 +63,12 @@ def _names(body: str) -> Iterator[tuple[int, str, str]]:
         before = found.group(1)
         for length in range(len(before), 0, -1):
             name = before[len(before) - length :]
-            if name[0] in _SURNAMES:
+            if name[0] in SURNAMES:
                 yield found.start(1) + len(before) - length, name, found.group(2)
                 break
     for found in _OWNER.finditer(body):
         name = found.group(1)
-        if name[0] in _SURNAMES:
+        if name[0] in SURNAMES:
             yield found.start(1), name, ""
 
 

@@ -28,7 +28,7 @@ from workflows.kinds.kind import SourceText
 ANY_DAY = date(2025, 1, 8)
 """A Wednesday early in a month: what stands in when the meeting's day is not known."""
 _DAY_OF_MONTH = re.compile(
-    r"\b(\d{1,2})(?:st|nd|rd|th)\b|(?<![\d月.])(\d{1,2})[号日]", re.IGNORECASE
+    r"\b(\d{1,2})(?:st|nd|rd|th)\b|(?<![\d月.])(\d{1,2}) ?[号日]", re.IGNORECASE
 )
 NEXT_OF_ITS_KIND = 45
 """Days ahead in which a bare "the 15th" lies."""

@@ -93,7 +93,7 @@ def reading(text: str) -> Reading:
         return Reading(language=Language.UNCLEAR)
     if han < 0.15 * (han + len(words)):
         return Reading(language=Language.ENGLISH)
-    mixed = len(words) > 0.6 * (han + len(words))
+    mixed = len(words) > 0.4 * (han + len(words))
     return Reading(language=Language.MIXED if mixed else Language.CHINESE)
 
 

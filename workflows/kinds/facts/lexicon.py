@@ -113,3 +113,46 @@ CHINESE_UNITS = _list(
     """
 )
 """Units and measure words right after a number, longer ones first."""
+
+NO_NAMES = frozenset(
+    _list(
+        """
+    任务 任务一 任务二 方案 方向 方法 方式 方面 时间 时长 成本 成果 程序 周期 周一
+    周二 周三 周四 周五 周六 周日 周末 周边 金额 万一 石油 马上 常规 安全 安排
+    于是 高层 高管 高中 高校 白天 白板 江苏 钱款 龙头 雷达 黄金 林业 汤料 温度
+    项目 项目组 项目部 项目经理 应用 应急 史料 谈话 谈判 万元 余下 余额 余款 何时
+    何地 何人 罗列 常委 常务 管理 管理层 管理员 管控 全体 全员 全部 武汉 江西 江北
+    关于 关键 关注 关系 计划 计算 平台 平时 章程 章节 华南 华东 华北 华中 党委
+    党员 党支部 车间 车辆 文档 文件 文案 广告 广州 明确 明细 连接 单位 解决 容量
+    路线 路径 师傅 师资 冷链 习惯 包装 包括 查询 查看 房产 左右 后勤 后期 后续
+    金融 金融部 高一 高二 高三 万科 程度 成员 成立 钟头 段落 侯任 汤姆 陈述 陈列
+    许可 许多 何必 郑重 严格 严重 钱包 戴尔 孔雀 向上 向下
+    """
+    )
+)
+"""Words that begin like a surname: labels of an item, groups, days."""
+
+COMMON_TERMS = frozenset(
+    _list(
+        """
+    ok tv pc uk us usa eu un uae id it hr pr vp ceo cto cfo coo cio pm am faq pdf html url www http
+    https api app ui ux ai qa asap eta fyi tba tbc tbd todo aob na cc dr mr ms phd mba bsc msc ba ma
+    vs etc eg ie cm mm km kg mg ml gb mb kb tb ghz mhz hz kwh mw kw utc gmt cet bst est pst pdt edt
+    kpi okr roi q1 q2 q3 q4 h1 h2 fy usd eur gbp cny rmb dvd cd sms usb wifi pin atm gps vat gdp ngo
+    youtube github linkedin facebook whatsapp powerpoint javascript iphone ipad wechat email excel
+    word ppt bug demo deadline kickoff review email team leader vip diy logo offline online note
+    notes action actions present date time owner due status next and the for with minutes agenda
+    a4 a3 t1 b2b b2c p1 p2 p3 v1 v2 v3 covid19 mp3 mp4 3d 2d no yes all
+    """
+    )
+)
+"""Terms that need not be said in the meeting."""
+
+AGENDA_WORDS = _list(
+    """
+    discussion discuss review update updates overview introduction presentation report status next
+    steps project meeting item items general plans planning open questions topics 讨论 分享 看法
+    情况 介绍 汇报 方法 经验 设想 价值 问题 总结 安排 议题 内容 说明 的看 的方 的设
+    """
+)
+"""Words of an agenda's entries that say nothing of what they are about."""

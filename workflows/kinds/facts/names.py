@@ -150,7 +150,7 @@ def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named 
     if not words or line[found.end() : found.end() + 1] in ("(", "/"):
         return None
     acts = _ACTS.match(line, found.end()) is not None
-    unknown = [word for word in words if not _is_known(known, word)]
+    unknown = [word for word in words if not is_known_word(known, word)]
     labelled = labelled or _ITEM_OWNER.match(line, 0, found.end() + 3) is not None
     if not unknown and not _other_letter(known, words) and not (labelled and _mixed(known, words)):
         return None
@@ -167,7 +167,7 @@ def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named 
     )
 
 
-def _is_known(known: Known, word: str) -> bool:
+def is_known_word(known: Known, word: str) -> bool:
     plain = re.sub(r"['’]s?$", "", word.lower()).rstrip(".")
     if len(plain) == 1:
         return True
@@ -202,10 +202,10 @@ def _other_letter(known: Known, words: list[str]) -> bool:
 
 def _finding(facts: Facts, known: Known, body: str, named: _Named) -> Finding:
     quote = unique_quote(body, named.start, named.end, least=3)
-    right = _likely(known, named.text)
+    right = likely_person(known, named.text)
     evidence: tuple[str, ...] = ()
     if right is None and named.owner:
-        speaker = _who_said(facts, body, named)
+        speaker = who_said(facts, body, named.start, named.end)
         if speaker is not None:
             right, evidence = facts.lines[speaker].speaker, (facts.lines[speaker].name,)
     return Finding(
@@ -218,7 +218,7 @@ def _finding(facts: Facts, known: Known, body: str, named: _Named) -> Finding:
     )
 
 
-def _likely(known: Known, text: str) -> str | None:
+def likely_person(known: Known, text: str) -> str | None:
     """The one person whose name is close, or shares a word with it."""
     from rapidfuzz import fuzz
 
@@ -239,13 +239,13 @@ def _likely(known: Known, text: str) -> str | None:
     return None
 
 
-def _who_said(facts: Facts, body: str, named: _Named) -> int | None:
-    """The line in which somebody takes on what the sentence gives to the stranger."""
-    weights = context_weights(body, named.start, named.end)
+def who_said(facts: Facts, body: str, start: int, end: int) -> int | None:
+    """The line in which somebody takes on what the sentence around [start, end) speaks of."""
+    weights = context_weights(body, start, end)
     best: dict[str, tuple[float, int]] = {}
     for at, line in enumerate(facts.lines):
         if not line.speaker or not re.search(
-            r"\bI(?:'ll|'m| will| can| could| have)?\b", line.said
+            r"\bI(?:'ll|'m| will| can| could| have)?\b|我来|我会|我负责|我去|我们来", line.said
         ):
             continue
         score = line_score(facts, weights, at)

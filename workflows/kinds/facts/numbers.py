@@ -34,6 +34,10 @@ _MASKED = re.compile(
 )
 MOST_FINDINGS = 100
 """A body with more wrong numbers than this is about something else; more would help nobody."""
+_WORD_BEFORE = re.compile(r"([A-Za-z]{4,20}|[\u4e00-\u9fff]{2})\s*$")
+_WORD_AFTER = re.compile(r"\s*([A-Za-z]{4,20}|[\u4e00-\u9fff]{2})")
+BESIDE = 1.5
+"""What the same word right beside two numbers adds to their being of the same thing."""
 SURELY = 2.0
 """How much more a line must speak of the same thing than the one that has the value itself."""
 FAR_FROM = 30
@@ -181,7 +185,9 @@ def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match])
     weights |= {stem(noun): 1.0 for noun in mention.nouns}
     best: dict[float, _Rated] = {}
     lines: dict[int, float] = {}
+    beside = _beside(body, mention)
     for match in matches:
+        spoken = facts.lines[match.line].spoken
         share = 1.0 if match.mention.unit == mention.unit else 0.8
         value = _likeliest(mention, match.mention)
         if (value == int(value)) != (max(mention.values) == int(max(mention.values))):
@@ -193,11 +199,23 @@ def _rated(facts: Facts, body: str, mention: Mention, matches: Iterable[_Match])
         rated = _Rated(
             match=match,
             line=share * lines[match.line],
-            near=share * near_score(facts, weights, match.line, match.mention),
+            near=share
+            * (
+                near_score(facts, weights, match.line, match.mention)
+                + BESIDE * len(beside & _beside(spoken, match.mention))
+            ),
         )
         if value not in best or best[value].score < rated.score:
             best[value] = rated
     return sorted(best.values(), key=lambda rated: -rated.score)
+
+
+def _beside(text: str, mention: Mention) -> frozenset[str]:
+    """What stands right before and right after a number: a word, of Chinese two characters."""
+    before = _WORD_BEFORE.search(text[max(0, mention.start - 20) : mention.start])
+    after = _WORD_AFTER.match(text[mention.end : mention.end + 20])
+    sides = {"<": before, ">": after}
+    return frozenset(side + found.group(1).lower() for side, found in sides.items() if found)
 
 
 def _clearest(rated: list[_Rated], *, least: float, lead: float) -> _Match | None:

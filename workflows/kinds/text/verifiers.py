@@ -1,0 +1,30 @@
+"""The verifiers of a text, by name: what holds for any text that is checked against a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workflows.kinds.checked import Verifier
+from workflows.kinds.facts.dates import verify_dates
+from workflows.kinds.facts.languages import verify_language, where_read
+from workflows.kinds.facts.layout import verify_layout
+from workflows.kinds.facts.names import verify_names
+from workflows.kinds.facts.numbers import verify_numbers
+from workflows.kinds.facts.repeats import verify_repeats
+from workflows.kinds.facts.script import compared_alike
+from workflows.kinds.facts.terms import verify_terms
+from workflows.kinds.facts.wording import verify_wording
+
+VERIFIERS: Mapping[str, Verifier] = {
+    name: compared_alike(verifier)
+    for name, verifier in {
+        "numbers": where_read(verify_numbers),
+        "dates": where_read(verify_dates),
+        "names": where_read(verify_names, words=True),
+        "terms": where_read(verify_terms, words=True),
+        "repeats": verify_repeats,
+        "layout": verify_layout,
+        "wording": verify_wording,
+        "language": verify_language,
+    }.items()
+}
