@@ -26,6 +26,12 @@ class Truths:
     statements: tuple[str, ...]
     tuned: bool
     cased: bool = True
+    minutes: str = ""
+
+    @property
+    def body(self) -> str:
+        """All statements in one text: minutes as they are, or a paragraph for each."""
+        return self.minutes or "\n\n".join(self.statements)
 
 
 @cache
@@ -95,6 +101,7 @@ def _project_minutes() -> Iterator[Truths]:
             material=material(transcript),
             statements=tuple(line for line in body.splitlines() if re.search(r"\w{4}", line)),
             tuned=name in _TUNED,
+            minutes=body,
         )
 
 

@@ -18,6 +18,8 @@ _ARABIC = re.compile(
     r"(百分之)?(?<![A-Za-z0-9_.#/:-])(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)\s?([万亿千百]?)"
     r"(?![A-Za-z_:/-]|\.?\d)"
 )
+LONGEST_NUMBER = 20
+"""Characters; what is longer counts nothing."""
 _NAMED_BEFORE = frozenset("第初高大小周期老")
 """初三, 第二, 周三 are names, not amounts."""
 
@@ -35,6 +37,8 @@ def chinese_numbers(text: str) -> list[Mention]:
 
 
 def _arabic(text: str, found: re.Match[str]) -> Mention | None:
+    if len(found.group(2)) > LONGEST_NUMBER:
+        return None
     value = float(found.group(2).replace(",", ""))
     value *= {"百": 100, "千": 1000, **_LARGE}.get(found.group(3), 1)
     near = text[max(0, found.start() - 2) : found.start()] + text[found.end() : found.end() + 3]
@@ -50,7 +54,7 @@ def _arabic(text: str, found: re.Match[str]) -> Mention | None:
 def _numeral(text: str, found: re.Match[str]) -> Mention | None:
     if not re.search(r"[零〇一二两三四五六七八九十]", found.group(2)):
         return None
-    values = numeral_values(found.group(2))
+    values = numeral_values(found.group(2)) if len(found.group(2)) <= LONGEST_NUMBER else set()
     if not values:
         return None
     mention = _with_unit(

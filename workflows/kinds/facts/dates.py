@@ -32,9 +32,13 @@ from workflows.kinds.facts.deadlines import (
 from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.vocabulary import Severity
 
-MOST_FINDINGS = 100
+MOST_FINDINGS = 50
+MOST_DAYS = 1000
+"""Days of a body that are looked at: a calendar is no minutes."""
 _HEADER = re.compile(
-    r"^[ \t]*[-*#]*[ \t]*\**(?:date|when|meeting date|日期|会议日期|会议时间|时间)\**\s*[:：]", re.I
+    r"^[ \t]*[-*#]*[ \t]*\**(?:(?:meeting )?(?:date|time)(?: ?(?:/|and) ?time)?|when|"
+    r"日期|会议日期|会议时间|时间)\**\s*[:：]",
+    re.I,
 )
 _ZONE = re.compile(r"\b(?:UTC|GMT|[A-Z]{1,4}[SD]T|CET|BST|IST)\b|\d[ \t]?Z\b|时区|北京时间")
 NEAR = 40
@@ -70,7 +74,7 @@ def verify_dates(material: Material, body: str) -> list[Finding]:
 
 
 def _findings(ground: _Ground, body: str) -> Iterator[Finding]:
-    days = list(read_days(body))
+    days = list(islice(read_days(body), MOST_DAYS))
     for day in days:
         finding = _check(ground, body, day)
         if finding is not None:
@@ -211,7 +215,7 @@ def _weekday_like(written: str, weekday: int) -> str:
 def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
     """`by next Monday` where the line that speaks of the same thing says `by next Friday`."""
     facts, today = ground.facts, ground.meeting or ANY_DAY
-    for expression in body_relative(body, today):
+    for expression in islice(body_relative(body, today), MOST_DAYS):
         span = (expression.start, expression.end)
         match = line_that_speaks_of(facts, body, *span, ground.relative, least=4.0)
         if match is None or not expression.disagrees(match.expression):

@@ -37,6 +37,8 @@ _ANY = re.compile(
     r"\d|\b(?:half|dozen|" + "|".join([*SMALL, *TENS, *SCALES, *ORDINALS]) + r")\b", re.IGNORECASE
 )
 STRONG_FROM = 10
+LONGEST_NUMBER = 20
+"""Characters; what is longer counts nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +92,8 @@ def _mention(text: str, tokens: Sequence[_Token], at: int) -> tuple[Mention | No
 
 def _digits(text: str, tokens: Sequence[_Token], at: int) -> tuple[Mention | None, int]:
     token = tokens[at]
+    if len(token.text) > LONGEST_NUMBER:
+        return None, at + 1
     ordinal = re.match(r"(?:st|nd|rd|th)\b", text[token.end :])
     scale = re.match(r"\s?(k|m|mn|bn)\b", text[token.end :], re.IGNORECASE)
     if _IDENTIFIER_BEFORE.search(text[max(0, token.start - 2) : token.start]):

@@ -28,9 +28,13 @@ _NAME = re.compile(
     rf"(?<![\w'’@/.-]){_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*"
     rf"(?:[ ]{_UPPER}{_LETTERS}(?:{_LETTERS}|['’.-](?={_LETTERS}))*)*"
 )
-_SKIPPED_LINE = re.compile(r"^\s*+(?:#{1,6}\s|\|?[\s:|-]*+$|\*\*[^*]+\*\*:?\s*$|```)")
+_SKIPPED_LINE = re.compile(
+    r"^\s*+(?:#{1,6}\s[^:：\n]*$|\|?[\s:|-]*+$|\*\*[^*:：\n]+\*\*:?\s*$|```)"
+)
+_LABELLED_LINE = re.compile(r"^\s*+(?:#{1,6}\s|\*\*)[^*:：\n]*[:：](?=[^*\n]*(?:\*\*)?\s*$)")
+"""A heading, or a line all in bold, that says what follows: `**Moderator: Tim**`."""
 _TABLE_RULE = re.compile(r"^\s*+\|?\s*+:?-{2,}[\s:|-]*$")
-_LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*\)|`[^`\n]*`|https?://\S+")
+_LINK = re.compile(r"\[[^][\n]{0,200}\]\([^()\s]{0,300}\)|`[^`\n]*`|https?://\S+")
 _ACTS = re.compile(
     r"\**\s*(?:will|shall|to|is to|are to|must|agreed|proposed|said|asked|suggested|presented|"
     r"thought|explained|mentioned|noted|reported|introduced|pointed|wanted|takes?|sends?|writes?|"
@@ -42,7 +46,7 @@ _OWNER_LABEL = re.compile(
 _ITEM_OWNER = re.compile(
     r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]?\]\s*)?\**[^\W\d_][\w'’. -]{0,40}(?:\*\*)?[:：]"
 )
-MOST_FINDINGS = 100
+MOST_FINDINGS = 50
 NEAR = 60
 """Characters before a name that tell whether a sentence begins or an owner is named."""
 _SENTENCE_START = re.compile(
@@ -103,7 +107,11 @@ def _source_words(
     sources: tuple[SourceText, ...],
 ) -> tuple[frozenset[str], tuple[str, ...], str]:
     lines = facts_of(sources).lines
-    speakers = tuple(dict.fromkeys(line.speaker for line in lines if line.speaker))
+    speakers = tuple(
+        dict.fromkeys(
+            line.speaker for line in lines if line.speaker and not line.speaker.startswith("#")
+        )
+    )
     text = "\n".join(line.text for line in lines)
     return _words(text), speakers, text
 
@@ -130,7 +138,8 @@ def _strangers(known: Known, body: str) -> Iterator[_Named]:
     for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if not _SKIPPED_LINE.match(line) and not (_TABLE_RULE.match(below) and "|" in line):
             links = [found.span() for found in _LINK.finditer(line)]
-            for found in _NAME.finditer(line):
+            label = _LABELLED_LINE.match(line)
+            for found in _NAME.finditer(line, label.end() if label else 0):
                 named = _stranger(known, line, found, at)
                 if named is not None and not any(a <= found.start() < b for a, b in links):
                     yield named

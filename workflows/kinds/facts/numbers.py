@@ -27,12 +27,15 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
-    r"^[ \t]*+\d{1,3}[.)、](?!\d)|^\|?[ \t]*\**\d+(?:\.\d+)+\**[ \t]*\||^#{1,6}[ \t]+\d[\d.]*|`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
-    r"^[ \t]*+[-*]?[ \t]*+\**(?:date|time|when|location|place|room|version|page|日期|时间|地点|"
-    r"会议时间)\**[ \t]*[:：].*$|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
+    r"^[ \t]*+\d{1,3}[.)、](?!\d)|^\|?[ \t]*\**\d+(?:\.\d+)+\**[ \t]*\||^#{1,6}[ \t]+\d[\d.]*|"
+    r"`[^`\n]*`|https?://\S+|\[?\bT\d+\b\]?|"
+    r"^[ \t]*+(?:[-*]|#{1,6})?[ \t]*+\**(?:(?:meeting )?(?:date|time|duration)(?: ?/ ?time)?|"
+    r"when|location|place|room|version|page|日期|时间|地点|会议时间|会议时长|时长)"
+    r"\**[ \t]*[:：].*$|"
+    r"\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2}[ \t]?[ap]\.?m\b",
     re.MULTILINE | re.IGNORECASE,
 )
-MOST_FINDINGS = 100
+MOST_FINDINGS = 50
 """A body with more wrong numbers than this is about something else; more would help nobody."""
 _WORD_BEFORE = re.compile(r"([A-Za-z]{4,20}|[\u4e00-\u9fff]{2})\s*$")
 _WORD_AFTER = re.compile(r"\s*([A-Za-z]{4,20}|[\u4e00-\u9fff]{2})")

@@ -14,6 +14,8 @@ from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 5
+MOST_TRIED = 20
+"""Places that are not unique in any quote stand in text that only repeats itself."""
 FEWEST_WORDS, FEWEST_CHINESE = 5, 10
 """Shorter statements ("None.", 无) may well stand twice."""
 _SENTENCE = re.compile(r"[^.!?。！？；\n]+(?:[.!?](?!\s|$)[^.!?。！？；\n]*)*[.!?。！？；]*")
@@ -36,16 +38,17 @@ def verify_repeats(material: Material, body: str) -> list[Finding]:
     findings: list[Finding] = []
     borders = [*(section.start for section in sections(body)), len(body)]
     seen: set[tuple[str, ...]] = set()
-    border = 0
+    border = tried = 0
     for statement in _statements(body):
         while statement.start >= borders[border] and border < len(borders) - 1:
             border += 1
             seen.clear()
         if statement.words in seen:
             finding = _finding(body, statement)
+            tried += 1
             if finding is not None:
                 findings.append(finding)
-            if len(findings) == MOST_FINDINGS:
+            if len(findings) == MOST_FINDINGS or tried == MOST_TRIED:
                 break
         seen.add(statement.words)
     return findings
@@ -86,6 +89,10 @@ def _finding(body: str, statement: _Statement) -> Finding | None:
     first = gone
     while body.count(body[first:end]) > 1 and first > 0 and end - first < LONGEST_QUOTE:
         first = max(0, first - 12)
+        while (
+            first and body[first].isalnum() and body[first - 1].isalnum() and body[first].isascii()
+        ):
+            first -= 1
     if body.count(body[first:end]) > 1:
         return None
     return Finding(

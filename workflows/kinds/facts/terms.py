@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -35,7 +35,7 @@ _TERM = re.compile(
 )
 _LATIN = re.compile(r"(?<![\w@/.#-])[A-Za-z][A-Za-z0-9]{2,20}(?![\w@-])")
 _SKIPPED = re.compile(
-    r"`[^`\n]{0,200}`|https?://\S{1,500}|\]\([^)\n]{0,500}\)|\bT\d+\b|^#{1,6}[^\n]*$", re.MULTILINE
+    r"`[^`\n]{0,200}`|https?://\S{1,500}|\]\([^()\s]{0,300}\)|\bT\d+\b|^#{1,6}[^\n]*$", re.MULTILINE
 )
 _WORD = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)*")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -65,7 +65,7 @@ def verify_terms(material: Material, body: str) -> list[Finding]:
     findings: dict[str, Finding] = {}
     strangers = (
         (start, term)
-        for start, term in _body_terms(body)
+        for term, start in _first_of_each(_body_terms(body))
         if not (_is_known(known, term) or _plain(term) in own or _plain(term) in _packed(extra))
         and not _explained(known, body, term)
     )
@@ -73,6 +73,15 @@ def verify_terms(material: Material, body: str) -> list[Finding]:
         finding = _finding(material, known, body, start, term)
         findings.setdefault(finding.quote, finding)
     return list(findings.values())
+
+
+def _first_of_each(places: Iterable[tuple[int, str]]) -> Iterator[tuple[str, int]]:
+    """Each term once, where it stands first."""
+    seen: set[str] = set()
+    for start, term in places:
+        if term not in seen:
+            seen.add(term)
+            yield term, start
 
 
 def _texts(material: Material) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.sections import ListItem
-from workflows.kinds.kind import Finding, Material
+from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.kinds.minutes.parts import Role, items_of
 from workflows.vocabulary import Severity
 
@@ -27,12 +29,17 @@ def verify_decisions(material: Material, body: str) -> list[Finding]:
         return []
     findings = []
     for item in items_of(body, Role.DECISIONS):
-        share = support(facts, item.text)
+        share = _support(material.sources, item.text)
         if share < DOUBTFUL:
             findings.append(_finding(body, item, major=share < UNKNOWN))
         if len(findings) == MOST_FINDINGS:
             break
     return findings
+
+
+@lru_cache(maxsize=KEPT)
+def _support(sources: tuple[SourceText, ...], text: str) -> float:
+    return support(facts_of(sources), text)
 
 
 def support(facts: Facts, text: str) -> float:
