@@ -11,9 +11,10 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tests.evaluate.truths import Truths
-from workflows.kinds.kind import Material
+from workflows.kinds.kind import Material, SourceText
 
 STRANGERS = ("Karen Whitfield", "Tomasz Novak", "Priya Raghavan", "Derek Mbeki", "Ingrid Solheim")
 STRANGERS_ZH = ("钱老师", "孟校长", "崔经理", "江教授")
@@ -102,9 +103,14 @@ def fact_of(truths: Truths, what: str) -> str:
         words.append(_WORDS[_VALUES.index(int(what))])
     elif what.isdigit() and what[:-1] and int(what) < 100:
         words.append(_chinese(int(what)))
-    text = "\n".join(source.text.lower() for source in truths.material.sources)
+    text = _text_of(truths.material.sources)
     said = any(re.search(rf"(?<![\w.]){re.escape(word)}(?![\w.]\w)", text) for word in words)
     return "number said elsewhere" if said else "number"
+
+
+@lru_cache(maxsize=4)
+def _text_of(sources: tuple[SourceText, ...]) -> str:
+    return "\n".join(source.text.lower() for source in sources)
 
 
 def _chinese(value: int) -> str:

@@ -33,27 +33,25 @@ def misquoted(truths: Truths, seed: int = 1) -> Iterator[Wrong]:
     """Pieces around a number or a weekday, with another one in its place."""
     dice = random.Random(f"{seed}{truths.name}")
     lines = [line for source in truths.material.sources for line in source.text.splitlines()]
-    wrongs = [wrong for line in lines for wrong in _of_line(truths, line, dice)]
-    dice.shuffle(wrongs)
-    yield from wrongs[:MOST]
+    places = [place for line in lines for place in _places(line, dice)]
+    dice.shuffle(places)
+    for text, span, what in places[:MOST]:
+        fact = "date" if what in _WEEKDAYS else fact_of(truths, what)
+        yield _wrong(truths, text, span, what, fact)
 
 
-def _of_line(truths: Truths, line: str, dice: random.Random) -> Iterator[Wrong]:
+def _places(line: str, dice: random.Random) -> Iterator[tuple[str, tuple[int, int], str]]:
     text = re.sub(r"\{[^{}]*\}", "", line.partition("：" if "：" in line[:8] else ":")[2])
-    for pattern in (_DIGITS, _DIGITS_ZH):
-        for found in pattern.finditer(text):
-            if pattern is _DIGITS and re.search(r"[\u4e00-\u9fff]", text):
-                continue
-            what = other_number(found.group(), dice)
-            yield _wrong(truths, text, found.span(), what, fact_of(truths, what))
+    chinese = re.search(r"[\u4e00-\u9fff]", text) is not None
+    for found in (_DIGITS_ZH if chinese else _DIGITS).finditer(text):
+        yield text, found.span(), other_number(found.group(), dice)
     for found in _SPOKEN.finditer(text):
         first, _, _ = found.group().partition(" ")
         other = dice.choice([word for word in _TENS if word != first.lower()])
-        span = (found.start(), found.start() + len(first))
-        yield _wrong(truths, text, span, other, fact_of(truths, other))
+        yield text, (found.start(), found.start() + len(first)), other
     for found in _WEEKDAY.finditer(text):
         day = dice.choice([day for day in _WEEKDAYS if day != found.group()])
-        yield _wrong(truths, text, found.span(), day, "date")
+        yield text, found.span(), day
 
 
 def _wrong(truths: Truths, text: str, span: tuple[int, int], what: str, fact: str) -> Wrong:

@@ -1,9 +1,8 @@
-"""Meetings of tests/data as material, and errors to plant in true statements."""
+"""Meetings of tests/data as material, and errors planted in them."""
 
 from __future__ import annotations
 
 import json
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,29 +74,6 @@ def planted(name: str) -> list[dict[str, Any]]:
         (DATA / "planted" / f"{name}.json").read_text(encoding="utf-8")
     )
     return errors
-
-
-def corruptions(statement: str, seed: int) -> Iterator[tuple[str, str, str]]:
-    """(kind, wrong statement, what is wrong in it): one number, date or name changed."""
-    dice = random.Random(f"{seed}{statement}")
-    for found in re.finditer(r"(?<![\w.])\d{1,4}(?:\.\d+)?(?![\w])", statement):
-        value = float(found.group())
-        if value >= 10:
-            wrong = _other_number(found.group(), dice)
-            yield "number", statement[: found.start()] + wrong + statement[found.end() :], wrong
-    for found in re.finditer(
-        r"\b(?:Project Manager|Industrial Designer|Marketing|[A-Z]\w+ Evans|"
-        r"Nick Brazil|Kay Martin|Professor D|Grad B|Postdoc E)\b",
-        statement,
-    ):
-        wrong = dice.choice(("Karen Whitfield", "Tomasz Novak", "Priya Raghavan"))
-        yield "name", statement[: found.start()] + wrong + statement[found.end() :], wrong
-
-
-def _other_number(written: str, dice: random.Random) -> str:
-    """Another number of the same length that differs in its first digit."""
-    first = dice.choice([digit for digit in "3467" if digit != written[0]])
-    return first + written[1:]
 
 
 def work(step: StepName, source: str, body: str = "", **rest: Any) -> Work:

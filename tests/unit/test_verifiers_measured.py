@@ -2,57 +2,51 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.unit.kind_material import (
-    DATA,
-    SAMPLE,
-    corruptions,
-    document,
-    meetings,
-    planted,
-)
+from tests.evaluate.__main__ import LEAST_RECALL, misses
+from tests.evaluate.measure import HELD_OUT, TUNED, Counts, measure
+from tests.unit.kind_material import DATA, SAMPLE, document, meetings, planted
 from workflows.kinds import load_kinds
 from workflows.kinds.facts.context import facts_of
 from workflows.kinds.facts.mentions import without_marks
 from workflows.kinds.facts.numbers import verify_numbers
 from workflows.kinds.kind import Finding, Item, OpenIssue, PartPlan, Work
-from workflows.vocabulary import Severity, StepName
+from workflows.vocabulary import StepName
 
 MINUTES = load_kinds()["minutes"]
 MEETINGS = tuple(meetings())
 
 
-def test_true_statements_of_real_meetings_raise_hardly_an_alarm() -> None:
-    """Target: at most one blocker or major finding for 10 true statements."""
-    statements = sum(len(meeting.statements) for meeting in MEETINGS)
-    alarms = Counter(
-        finding.raised_by
-        for meeting in MEETINGS
-        for finding in MINUTES.verify(meeting.material, "\n\n".join(meeting.statements))
-        if finding.severity is not Severity.MINOR
-    )
-    assert statements > 150
-    assert alarms.total() * 10 <= statements, alarms
-    # Measured 1 in 177: a misspelt "GCSAs" of the reference itself. More is a step back.
-    assert alarms.total() <= 3, alarms
+@pytest.fixture(scope="module")
+def counts() -> Counts:
+    """A fifth of what `./redraft eval` tries."""
+    return measure(every=5)
 
 
-def test_a_changed_number_or_name_in_a_true_statement_is_found() -> None:
-    """Target: recall of 90 % for single wrong facts."""
-    made, found = Counter[str](), Counter[str]()
-    for meeting in MEETINGS:
-        for statement in meeting.statements:
-            for fact, wrong, what in corruptions(statement, seed=1):
-                made[fact] += 1
-                findings = MINUTES.verify(meeting.material, wrong)
-                found[fact] += any(what in finding.quote for finding in findings)
-    assert made["name"] >= 30
-    assert made["number"] >= 8
-    assert all(found[fact] >= 0.9 * made[fact] for fact in made), (made, found)
+def test_true_statements_of_real_meetings_raise_hardly_an_alarm(counts: Counts) -> None:
+    """Target: at most one blocker or major finding for 10 true statements, of each verifier."""
+    assert min(counts.statements.values()) > 250
+    assert misses(counts) == []
+    # Measured 3 in 600, one of them a misspelling of the reference's own. More is a step back.
+    assert counts.alarms.total() <= 6, counts.texts
+
+
+@pytest.mark.parametrize("half", [TUNED, HELD_OUT])
+@pytest.mark.parametrize(("fact", "least"), [("number", 8), ("date", 8), ("name", 3)])
+def test_a_wrong_number_date_or_name_in_a_true_statement_is_found(
+    counts: Counts, fact: str, least: int, half: str
+) -> None:
+    """Target: recall of 90 % for single wrong facts, also in meetings nothing was tuned by."""
+    assert counts.planted[fact, half] >= least
+    assert counts.recall(fact, half) >= LEAST_RECALL, counts.texts
+
+
+def test_what_is_suggested_for_a_planted_fact_is_hardly_ever_wrong(counts: Counts) -> None:
+    assert counts.corrected.total() > 30
+    assert counts.miscorrected.total() * 15 <= counts.corrected.total(), counts.texts
 
 
 def test_a_changed_number_in_what_was_said_is_found_and_never_corrected_wrongly() -> None:

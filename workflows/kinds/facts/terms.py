@@ -25,10 +25,13 @@ from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 50
+MOST_CAPITALS = 0.4
+"""A line with a larger share of capitals is written in capitals and has no acronyms."""
 _TERM = re.compile(
     r"(?<![\w@/.#-])(?:"
     r"[A-Z]{2,10}s?(?![\w-])"  # LCD, EIPs
-    r"|[A-Za-z]{1,12}-?\d{1,6}[A-Za-z]{0,4}(?:\.\d{1,4}){0,3}(?![\w-])"  # EIP-4844, H100, v1.2
+    r"|[A-Za-z]{2,12}-?\d{1,6}[A-Za-z]{0,4}(?:\.\d{1,4}){0,3}(?![\w-])"  # EIP-4844, gpt4
+    r"|[A-Za-z]-?\d{3,6}[A-Za-z]?(?![\w-])"  # H100
     r"|[a-z]{1,4}[A-Z][A-Za-z]{1,20}(?![\w-])"  # iPhone
     r"|[A-Z][a-z]{1,12}[A-Z][A-Za-z]{0,20}(?![\w-])"  # GitHub
     r")"
@@ -37,6 +40,10 @@ _LATIN = re.compile(r"(?<![\w@/.#-])[A-Za-z][A-Za-z0-9]{2,20}(?![\w@-])")
 _SKIPPED = re.compile(
     r"`[^`\n]{0,200}`|https?://\S{1,500}|\]\([^()\s]{0,300}\)|\bT\d+\b|^#{1,6}[^\n]*$", re.MULTILINE
 )
+_PLAIN_WORDS = (
+    lexicon.COMMON_TERMS, lexicon.NO_CONTEXT, lexicon.NO_NOUNS, lexicon.OPENERS, lexicon.ONES,
+    lexicon.TENS, lexicon.KNOWN_TO_ALL,
+)  # fmt: skip
 _WORD = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)*")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -101,6 +108,8 @@ def _body_terms(body: str) -> Iterator[tuple[int, str]]:
 
 @lru_cache(maxsize=KEPT)
 def _terms_of_block(block: str) -> tuple[tuple[int, str], ...]:
+    if sum(map(str.isupper, block)) > MOST_CAPITALS * len(block):
+        return ()
     masked = _SKIPPED.sub(lambda found: " " * len(found.group()), block)
     found = [(one.start(), one.group()) for one in _TERM.finditer(masked)]
     if _HAN.search(block):
@@ -120,7 +129,8 @@ def _beside_chinese(text: str, start: int, end: int) -> bool:
 
 def _is_plain(term: str) -> bool:
     low = term.lower()
-    return low in lexicon.COMMON_TERMS or low.removesuffix("s") in lexicon.COMMON_TERMS
+    single = low.removesuffix("s")
+    return any(low in words or single in words for words in _PLAIN_WORDS)
 
 
 def _plain(term: str) -> str:

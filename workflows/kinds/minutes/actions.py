@@ -30,6 +30,7 @@ _NAMED = re.compile(
     r"|负责|[由让请]|全体|大家|各[位方自]|双方|我们|团队|[\u4e00-\u9fff]{1,4}[组部门队方员长师人委司]",
     re.IGNORECASE,
 )
+_STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|no|none|nothing)\b|没有|无", re.IGNORECASE)
 _DATED = re.compile(
     r"\b(?:today|tonight|immediately|asap|ongoing|daily|weekly|monthly|next meeting|week|month|"
     r"year|quarter|deadline|due)\b|\d{1,2}[:/.]\d{1,2}|立即|尽快|马上|持续|每[天周月]|之前|下次",
@@ -55,6 +56,8 @@ def verify_actions(material: Material, body: str) -> list[Finding]:
 def _has_owner(known: Known, body: str, item: ListItem) -> bool:
     if item.cells and any(OWNER_COLUMN.search(head) for head in item.head):
         return any(cell.strip("-–— ") for _, cell in owner_cells(body, item))
+    if _STATES.search(item.text):
+        return True  # it says what is, and gives nobody a task
     if _LABEL.match(item.text) or _NAMED.search(item.text) or any(owners_of(item.text)):
         return True
     low = item.text.lower()
