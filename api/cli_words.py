@@ -133,7 +133,7 @@ def next_act(run: Json) -> str:
         return NEXT_BY_REASON.get(code, "./redraft resume {id}").format(id=identity)
     words = {
         "RUNNING": ("watch", "interrupt"),
-        "AWAITING_CONFIRMATION": ("confirm", "reject", "export"),
+        "AWAITING_CONFIRMATION": ("confirm", "rework", "reject", "export"),
         "CONFIRMED": ("export",),
     }.get(status, ())
     return ", or ".join(f"./redraft {word} {identity}" for word in words)

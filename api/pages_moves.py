@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from api import commands, queries, requests, resume
+from api import commands, queries, requests, resume, rework
 from api.auth import Scope, needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
@@ -109,6 +109,17 @@ async def _edited(request: Request, run_id: str, form: Form, base: int | str) ->
         raise not_found("run")
     shown = await queries.revision(pool, run.document_id, base)
     return shown is None or form["body"] != shown.body.replace("\r\n", "\n")
+
+
+@router.post("/runs/{run_id}/rework", dependencies=DECIDES)
+async def rework_run(request: Request, run_id: RunId) -> Response:
+    form = await read_form(request)
+    fields: dict[str, Any] = {"comments": [{"text": form["comment"]}]}
+    if form["extra_rounds"].strip():
+        fields["extra_rounds"] = number(form["extra_rounds"])
+    return await _move(
+        request, run_id, form, move=rework.rework, model=requests.Rework, fields=fields
+    )
 
 
 @router.post("/runs/{run_id}/reject", dependencies=DECIDES)

@@ -35,7 +35,7 @@ _OFFERS: Mapping[str, tuple[str, ...]] = {
     RunStatus.RUNNING: ("interrupt", "cancel"),
     RunStatus.INTERRUPTED: ("resume", "cancel"),
     RunStatus.FAILED: ("resume", "cancel"),
-    RunStatus.AWAITING_CONFIRMATION: ("confirm", "reject", "cancel"),
+    RunStatus.AWAITING_CONFIRMATION: ("confirm", "rework", "reject", "cancel"),
 }
 
 

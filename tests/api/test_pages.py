@@ -201,6 +201,17 @@ async def test_reject_and_a_new_run_of_the_document(api: Api, browser: Browser) 
     assert (new["status"], new["base_revision"]) == (RunStatus.RUNNING, 0)
 
 
+async def test_an_offered_text_is_sent_back_with_what_to_change(api: Api, browser: Browser) -> None:
+    run = await api.waiting_run()
+    path = f"/runs/{run['id']}"
+    form = await browser.form(path, f"{path}/rework")
+    empty = await browser.send(form, comment=" ")
+    assert empty.status_code == 422
+    assert (await browser.send(form, comment="say who", extra_rounds="1")).status_code == 303
+    now = (await api.get(f"/api/runs/{run['id']}")).json
+    assert (now["status"], now["max_rounds"], now["open_issues"]) == ("RUNNING", 2, 1)
+
+
 async def test_deleting_asks_first(api: Api, browser: Browser) -> None:
     run = await api.run()
     document = f"/documents/{run['document_id']}"

@@ -106,7 +106,7 @@ def test_offers_are_exactly_the_moves_that_are_allowed() -> None:
     assert offers[RunStatus.RUNNING] == {"interrupt", "cancel"}
     assert offers[RunStatus.INTERRUPTED] == {"resume", "cancel"}
     assert offers[RunStatus.FAILED] == {"resume", "cancel"}
-    assert offers[RunStatus.AWAITING_CONFIRMATION] == {"confirm", "reject", "cancel"}
+    assert offers[RunStatus.AWAITING_CONFIRMATION] == {"confirm", "rework", "reject", "cancel"}
 
 
 def test_a_guardrail_asks_for_the_override_and_a_limit_for_the_limit() -> None:
