@@ -38,6 +38,15 @@ async def offered(stack: Stack, name: str) -> tuple[dict[str, Any], str, str]:
     return run, revision["body"], right
 
 
+async def known_share(stack: Stack, llm: FakeLLM, run: dict[str, Any]) -> float:
+    """Of all input tokens from round 2 on, those a provider knows from an earlier request."""
+    calls = [call for call in await stack.rows(run["id"], "calls") if call["round"] >= 2]
+    numbers = [int(call["provider_request_id"].removeprefix("req-")) for call in calls]
+    asked = [llm.requests[number - 1] for number in numbers]
+    known = sum(llm.known_share(request) * request.billed.input for request in asked)
+    return known / sum(request.billed.input for request in asked)
+
+
 def corrected(name: str, body: str) -> str:
     """The body with the errors that are still in it put right."""
     for error in planted(name):
@@ -70,3 +79,4 @@ async def test_a_good_reviewer_gets_every_planted_error_out(stack: Stack, llm: F
         assert body == right
         assert run["reason"]["code"] == "passed"
         assert run["score"] == 100
+        assert await known_share(stack, llm, run) >= 0.8
