@@ -246,6 +246,8 @@ class PartCall:
             facts["dropped"] = dict(self.writer.dropped)
         if end is not None and end.again is not None:
             facts["form_refused"] = True
+        if usage is not None and call.cut_prompt(self.prompt_tokens):
+            facts |= {"prompt_sent": self.prompt_tokens, "prompt_counted": usage.input}
         return CallClosing(
             call_id=self.id,
             run_id=claimed.run.id,

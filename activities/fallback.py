@@ -1,9 +1,9 @@
 """Which profile a step uses: the run's own, or the fallback that this names, never in silence.
 
 The rule: a step that is claimed while `after` errors of the provider in a row stand on the run uses
-the newest version of the fallback. Anything received ends that row, so the next step (or the same
-after an interrupt) begins with the run's own profile again. A fallback's own fallback is not
-followed. Each change is an event, and every call records the profile it used.
+the newest version of the fallback. Anything received ends that row, so the next step begins with
+the run's own profile again, and so does a resume, which may have repaired it. A fallback's own
+fallback is not followed. Each change is an event, every call records the profile it used.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def choose(connection: Connection, run_id: str, name: str) -> Chosen:
         return Chosen(profile=own)
     row = await connection.fetchrow(
         """
-        SELECT r.failures, r.last_error_code, (
+        SELECT r.failures, r.last_error_code, r.failing_since IS NOT NULL AS failing, (
             SELECT c.profile FROM model_calls c WHERE c.run_id = r.id
             ORDER BY c.started_at DESC, c.id DESC LIMIT 1) AS answered
         FROM runs r WHERE r.id = $1
@@ -51,7 +51,7 @@ async def choose(connection: Connection, run_id: str, name: str) -> Chosen:
     )
     if row is None:
         return Chosen(profile=own)
-    away = row["last_error_code"] not in (None, Reason.INTERNAL)
+    away = row["failing"] and row["last_error_code"] not in (None, Reason.INTERNAL)
     other = None
     if away and fallback.due(row["failures"]):
         other = await newest(connection, fallback.profile)

@@ -243,6 +243,10 @@ EVENT: Wordings = {
         N_("Call to the model started"),
     ),
     "call_ended": (
+        N_(
+            "Round {round}: {name}, call {number} for {part} ended; of about {prompt_sent} tokens "
+            "the server counted {prompt_counted}: it may have cut the prompt"
+        ),
         N_("Round {round}: {name}, call {number} for {part} ended, items kept: {items_kept}"),
         N_("Call to the model ended"),
     ),

@@ -32,6 +32,11 @@ from workflows.vocabulary import Reason
 
 SHORTEST_SECRET = 16
 """Servers that ask for no key get any word, and a word may stand in a reply."""
+SHORT_PROMPT = 3_000
+"""Tokens; a shorter prompt fits every context."""
+CONTEXT_AT_LEAST = 1_000
+CUT_SHARE = 0.6
+"""Vocabularies differ by less than that."""
 AFTER_FINISH = 3.0
 """Seconds for usage and `[DONE]` after the finish reason."""
 AFTER_BROKEN = 4_000
@@ -119,6 +124,15 @@ class ModelCall:
     def usage(self) -> Usage | None:
         """As reported by the provider; None if it did not (yet)."""
         return self._reading.usage
+
+    def cut_prompt(self, expected: int) -> bool:
+        """Whether the server counted so much less than was sent that it may have cut the prompt:
+        some do, from the front and without a word, when it is longer than the context they were
+        started with. A sign, no proof: others leave out what they had in their cache."""
+        usage = self.usage
+        if usage is None or expected < SHORT_PROMPT:
+            return False
+        return CONTEXT_AT_LEAST < usage.input < expected * CUT_SHARE
 
     def estimate(self) -> Usage | None:
         """What a call cost whose provider did not say: the messages as they were sent, and what

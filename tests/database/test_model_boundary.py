@@ -128,6 +128,17 @@ async def test_after_so_many_errors_the_fallback_answers_in_sight_of_all(
     assert after.fallback is None
 
 
+async def test_a_resume_asks_the_first_provider_again(shop: Shop, backup: FakeLLM) -> None:
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    shop.llm.queue(errors.server_error(503), errors.server_error(503))
+    run_id = await shop.run(1)
+    await _fails(shop, run_id)
+    await _fails(shop, run_id)
+    await shop.move(run_id, EventType.RUN_INTERRUPTED, EventType.RUN_RESUMED)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=2).ends()).code == "done"
+    assert (len(shop.llm.requests), len(backup.requests)) == (4, 0)
+
+
 async def test_without_a_fallback_nobody_else_is_asked(shop: Shop, backup: FakeLLM) -> None:
     await shop.pool.execute("UPDATE profiles SET fallback = NULL")
     shop.llm.script(errors.server_error(503))

@@ -259,3 +259,14 @@ async def test_a_finish_reason_is_known_by_its_other_names(caller: Caller) -> No
         "refusal": Reason.REFUSAL,
         "tool_calls": Reason.CUT,
     }
+
+
+@pytest.mark.parametrize(
+    ("counted", "sent", "told"),
+    [(4_096, 12_000, True), (11_000, 12_000, False), (1_500, 2_500, False), (300, 12_000, False)],
+)
+async def test_a_prompt_that_the_server_may_have_cut_is_told_of(
+    caller: Caller, counted: int, sent: int, told: bool
+) -> None:
+    ended = await caller.ask(Reply(items=EDITS, prompt_tokens=counted))
+    assert ended.call.cut_prompt(sent) is told
