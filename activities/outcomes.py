@@ -10,13 +10,13 @@ from workflows.vocabulary import Actor, EventType, Reason
 
 async def assess(
     connection: Connection, run_id: str, revision: int, now: Standing, *, reviewed: bool
-) -> None:
-    """Stores how a revision stands and picks the best one anew.
+) -> int:
+    """Stores how a revision stands and picks the best one anew; its number.
 
     Best = fewest blockers, then majors, then score; of equals the newest. Only revisions from the
     baseline on count: a person's text is never outvoted by an older one.
     """
-    await connection.execute(
+    best: int = await connection.fetchval(
         """
         WITH assessed AS (
             INSERT INTO assessments (run_id, revision, blockers, majors, minors, score, reviewed)
@@ -34,6 +34,7 @@ async def assess(
             SELECT s.revision FROM standing s WHERE s.revision >= r.baseline_revision
             ORDER BY s.blockers, s.majors, s.score DESC, s.revision DESC LIMIT 1), $2)
         WHERE r.id = $1
+        RETURNING r.best_revision
         """,
         run_id,
         revision,
@@ -43,6 +44,7 @@ async def assess(
         now.score,
         reviewed,
     )
+    return best
 
 
 async def loop_over(connection: Connection, run_id: str, end: Reason) -> None:

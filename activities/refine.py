@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 
 from activities.claim import Claimed
 from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
 from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
-from activities.review import fix_issue
+from activities.review import fix_issue, read_issues, reopen_issue
 from activities.verified import verified
-from deploy.database import Connection, Row, clean
+from deploy.database import Connection, clean
+from workflows.issues import Known, after_refine, back_to, merged
 from workflows.kinds.kind import Finding, Item, Refined
-from workflows.scoring import merged, standing
-from workflows.vocabulary import Actor, EventType, Reason, Severity, StepStatus
+from workflows.scoring import standing
+from workflows.vocabulary import Actor, EventType, Reason, StepStatus
 
 
 class RefineCloser:
@@ -38,13 +40,17 @@ class RefineCloser:
         self.refined = refined
         if refined.body != work.body:
             found = await asyncio.to_thread(verified, kind, work.material, refined.body)
-            self.findings = merged(found)
+            self.findings = merged(found, refined.body)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, refined = self.claimed, self.refined
         assert refined is not None, "prepared before it is closed"
-        changed = refined.body != claimed.work.body
-        number = await self._store(connection, run, refined.body) if changed else None
+        number: int | None = None
+        repeated: int | None = None
+        if refined.body != claimed.work.body:
+            repeated = await _seen_before(connection, run, refined.body)
+            if repeated is None:
+                number = await self._store(connection, run, refined)
         await close_step(
             connection,
             StepClosing(
@@ -52,17 +58,21 @@ class RefineCloser:
                 step_id=claimed.step_id,
                 status=StepStatus.SUCCEEDED,
                 output_revision=number,
-                result={"resolved": list(refined.resolved), "refused": dict(refined.refused)},
+                result={
+                    "resolved": list(refined.resolved),
+                    "refused": dict(refined.refused),
+                    "repeats_revision": repeated,
+                },
             ),
         )
         await connection.execute(
             """
             UPDATE runs SET pending_review_step = NULL, last_progress_at = now(),
-                working_revision = coalesce($2, working_revision)
+                working_revision = CASE WHEN $2 THEN best_revision ELSE working_revision END
             WHERE id = $1
             """,
             run.id,
-            number,
+            number is not None,
         )
         end: Reason | None = None
         if number is None:
@@ -73,14 +83,33 @@ class RefineCloser:
             await loop_over(connection, run.id, end)
         await finish_round(connection, run.id, claimed.round, None, end)
 
-    async def _store(self, connection: Connection, run: RunRow, body: str) -> int:
-        """The revision, what it fixed, and how it stands until somebody reviews it."""
+    async def _store(self, connection: Connection, run: RunRow, refined: Refined) -> int:
+        """The revision, how it stands until somebody reviews it, and what became of the issues.
+
+        Where it stands worse than an earlier one, work goes on from that one.
+        """
+        claimed, body = self.claimed, clean(refined.body)
+        number = await self._insert(connection, run, body)
+        known = await read_issues(connection, run.id)
+        after = after_refine(known, body, self.findings, resolved=refined.resolved)
+        now = standing(after.carried.values())
+        best = await assess(connection, run.id, number, now, reviewed=False)
+        gone: Sequence[Known] = after.gone
+        if best != number:
+            again, gone = back_to(known, await _body_of(connection, run.document_id, best))
+            for one in again:
+                await reopen_issue(connection, claimed, one)
+        for one in gone:
+            await fix_issue(connection, run.id, one.id, one.number, claimed.round)
+        return number
+
+    async def _insert(self, connection: Connection, run: RunRow, body: str) -> int:
         claimed = self.claimed
         number = await insert_revision(
             connection,
             NewRevision(
                 document_id=run.document_id,
-                body=clean(body),
+                body=body,
                 base=claimed.input_revision,
                 author="run",
                 run_id=run.id,
@@ -102,28 +131,26 @@ class RefineCloser:
                 },
             ),
         )
-        rows = await connection.fetch(
-            """
-            SELECT id, number, fingerprint, severity, quote, raised_by FROM issues
-            WHERE run_id = $1 AND status IN ('open', 'reopened')
-            """,
-            run.id,
-        )
-        carried: dict[str, Severity] = {}
-        for row in rows:
-            if self._stands(row, body):
-                carried[row["fingerprint"]] = Severity(row["severity"])
-            else:
-                await fix_issue(connection, run.id, row["id"], row["number"], claimed.round)
-        carried |= {key: finding.severity for key, finding in self.findings.items()}
-        await assess(connection, run.id, number, standing(carried.values()), reviewed=False)
         return number
 
-    def _stands(self, row: Row, body: str) -> bool:
-        """Whether an issue is still open: its passage is there. What a person said may be answered
-        beside the passage, or be about no passage: there the edit's own word counts, since no
-        reviewer asks again."""
-        assert self.refined is not None, "prepared before it is closed"
-        if row["raised_by"].startswith("person:") and row["number"] in self.refined.resolved:
-            return False
-        return row["quote"] in body
+
+async def _body_of(connection: Connection, document_id: str, number: int) -> str:
+    body: str = await connection.fetchval(
+        "SELECT body FROM revisions WHERE document_id = $1 AND number = $2", document_id, number
+    )
+    return body
+
+
+async def _seen_before(connection: Connection, run: RunRow, body: str) -> int | None:
+    """An earlier text of this run, since a person's last one, that says the same to the byte:
+    edits that go back and forth get nowhere."""
+    found: int | None = await connection.fetchval(
+        """
+        SELECT min(number) FROM revisions
+        WHERE document_id = $1 AND number >= $2 AND sha256 = $3
+        """,
+        run.document_id,
+        run.baseline_revision,
+        hashlib.sha256(clean(body).encode()).hexdigest(),
+    )
+    return found

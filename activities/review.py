@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from activities.claim import Claimed
@@ -11,13 +12,15 @@ from activities.outcomes import assess, finish_round, loop_over
 from activities.projection import StepClosing, close_step
 from activities.record import Event, RunRow, append_event
 from activities.verified import verified
-from deploy.database import Connection, Row, clean, new_id
+from deploy.database import Connection, clean, new_id
+from workflows.issues import AfterReview, Known, after_review, merged
 from workflows.kinds.kind import Finding, Item
-from workflows.scoring import ReviewHistory, Standing, loop_end, merged, standing
+from workflows.scoring import ReviewHistory, loop_end, standing
 from workflows.vocabulary import (
     Actor,
     EventType,
     IssueStatus,
+    Reason,
     Severity,
     StepStatus,
 )
@@ -34,25 +37,38 @@ class ReviewCloser:
             asyncio.to_thread(verified, claimed.kind, claimed.work.material, claimed.work.body)
         )
         self.found: dict[str, Finding] = {}
+        self.unfounded: set[str] = set()
 
     async def prepare(self, items: Mapping[str, list[Item]]) -> None:
         verified = await self.verifying
-        reviewed = [_finding(item.payload, part) for part, kept in items.items() for item in kept]
-        self.found = merged([*verified, *reviewed])
+        plans = {part.plan.part: part.plan for part in self.claimed.parts}
+        reviewed = [
+            _finding(item.payload, str(plans[part].spec.get("part") or part))
+            for part, kept in items.items()
+            for item in kept
+        ]
+        self.unfounded = {part for part, kept in items.items() if not kept}
+        self.found = merged([*verified, *reviewed], self.claimed.work.body)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, round_ = self.claimed, self.claimed.round
-        known = await _issues(connection, run.id)
-        reopened = await _write_issues(connection, claimed, known, self.found)
-        now, fingerprints = await self._open_now(connection, known)
-        history, model_score = await _history(connection, run, claimed.plan_id)
+        known = await read_issues(connection, run.id)
+        past = await _read_past(connection, run, claimed)
+        after = after_review(self.found, known, claimed.work.body, resolved=past.resolved)
+        await self._write(connection, after, known)
+        now, fingerprints = standing(after.standing.values()), frozenset(after.standing)
         end = loop_end(
             now,
+            revision=claimed.input_revision or 0,
             found=fingerprints,
-            reopened=reopened,
-            history=history,
+            reopened=bool(after.reopened),
+            history=past.history,
             pass_score=run.pass_score,
         )
+        focused = any(part.plan.spec.get("scope") for part in claimed.parts)
+        again = focused and end == Reason.PASSED
+        if again:
+            end = None  # nothing is open any more, but not everything was looked at
         await assess(connection, run.id, claimed.input_revision or 0, now, reviewed=True)
         await close_step(
             connection,
@@ -67,7 +83,10 @@ class ReviewCloser:
                     "blockers": now.blockers,
                     "majors": now.majors,
                     "minors": now.minors,
-                    "model_score": model_score,
+                    "model_score": past.model_score,
+                    "scope": "changes" if focused else "all",
+                    "dropped": past.dropped,
+                    "unfounded": sorted(self.unfounded & past.dropped.keys()),
                 },
             ),
         )
@@ -80,32 +99,27 @@ class ReviewCloser:
             run.id,
             round_,
             now.score,
-            None if end else claimed.step_id,
+            None if end or again else claimed.step_id,
         )
         if end is not None:
             await loop_over(connection, run.id, end)
+        if end is not None or again:
             await finish_round(connection, run.id, round_, now.score, end)
 
-    async def _open_now(
-        self, connection: Connection, known: Mapping[str, Row]
-    ) -> tuple[Standing, frozenset[str]]:
-        """What is open after this review. An older issue whose passage is gone counts as fixed; one
-        that nobody mentioned again but still stands there stays open."""
-        claimed, still = self.claimed, {}
-        for key, finding in self.found.items():
-            row = known.get(key)
-            if row is None:
-                still[key] = finding.severity
-            elif row["status"] != IssueStatus.WAIVED:
-                still[key] = Severity(row["severity"])
-        for key, row in known.items():
-            if key in self.found or row["status"] not in (IssueStatus.OPEN, IssueStatus.REOPENED):
-                continue
-            if row["quote"] in claimed.work.body:
-                still[key] = Severity(row["severity"])
-            else:
-                await fix_issue(connection, claimed.run.id, row["id"], row["number"], claimed.round)
-        return standing(still.values()), frozenset(still)
+    async def _write(
+        self, connection: Connection, after: AfterReview, known: Sequence[Known]
+    ) -> None:
+        """Raises what is new, reopens what came back, fixes what is gone."""
+        claimed = self.claimed
+        for one in after.reopened:
+            await _tell(connection, claimed, EventType.ISSUE_REOPENED, one.number, one.finding)
+        await _see(connection, claimed, [one.id for one in after.seen])
+        first = max((one.number for one in known), default=0) + 1
+        fresh = [(n, key, f) for n, (key, f) in enumerate(after.fresh.items(), start=first)]
+        if fresh:
+            await _insert(connection, claimed, fresh)
+        for one in after.fixed:
+            await fix_issue(connection, claimed.run.id, one.id, one.number, claimed.round)
 
 
 def _finding(payload: Mapping[str, Any], part: str) -> Finding:
@@ -121,52 +135,50 @@ def _finding(payload: Mapping[str, Any], part: str) -> Finding:
     )
 
 
-async def _issues(connection: Connection, run_id: str) -> dict[str, Row]:
+async def read_issues(connection: Connection, run_id: str) -> list[Known]:
+    """All issues of a run, in order of number."""
     rows = await connection.fetch(
         """
-        SELECT id, number, fingerprint, status, severity, quote FROM issues WHERE run_id = $1
+        SELECT id, number, fingerprint, status, category, severity, quote, problem, suggestion,
+               raised_by
+        FROM issues WHERE run_id = $1 ORDER BY number
         """,
         run_id,
     )
-    return {row["fingerprint"]: row for row in rows}
-
-
-async def _write_issues(
-    connection: Connection,
-    claimed: Claimed,
-    known: Mapping[str, Row],
-    found: Mapping[str, Finding],
-) -> bool:
-    """Raises new ones, reopens those that came back; whether any came back."""
-    reopened = False
-    number = max((row["number"] for row in known.values()), default=0)
-    fresh: list[tuple[int, str, Finding]] = []
-    seen: list[str] = []
-    for fingerprint, finding in found.items():
-        row = known.get(fingerprint)
-        if row is None:
-            number += 1
-            fresh.append((number, fingerprint, finding))
-            continue
-        if row["status"] == IssueStatus.FIXED:
-            reopened = True
-            await _tell(connection, claimed, EventType.ISSUE_REOPENED, row["number"], finding)
-        seen.append(row["id"])
-    if seen:
-        await connection.execute(
-            """
-            UPDATE issues SET seen_round = $2, revision = $3, updated_at = now(),
-                status = CASE WHEN status = 'fixed' THEN 'reopened' ELSE status END,
-                fixed_round = CASE WHEN status = 'fixed' THEN NULL ELSE fixed_round END
-            WHERE id = ANY ($1)
-            """,
-            seen,
-            claimed.round,
-            claimed.input_revision,
+    return [
+        Known(
+            id=row["id"],
+            number=row["number"],
+            fingerprint=row["fingerprint"],
+            status=IssueStatus(row["status"]),
+            finding=Finding(
+                category=row["category"],
+                severity=Severity(row["severity"]),
+                quote=row["quote"],
+                problem=row["problem"],
+                suggestion=row["suggestion"],
+                raised_by=row["raised_by"],
+            ),
         )
-    if fresh:
-        await _insert(connection, claimed, fresh)
-    return reopened
+        for row in rows
+    ]
+
+
+async def _see(connection: Connection, claimed: Claimed, ids: Sequence[str]) -> None:
+    """They were found again; a fixed one is open again."""
+    if not ids:
+        return
+    await connection.execute(
+        """
+        UPDATE issues SET seen_round = $2, revision = $3, updated_at = now(),
+            status = CASE WHEN status = 'fixed' THEN 'reopened' ELSE status END,
+            fixed_round = CASE WHEN status = 'fixed' THEN NULL ELSE fixed_round END
+        WHERE id = ANY ($1)
+        """,
+        list(ids),
+        claimed.round,
+        claimed.input_revision,
+    )
 
 
 async def _insert(
@@ -242,27 +254,62 @@ async def fix_issue(
     )
 
 
-async def _history(
-    connection: Connection, run: RunRow, plan_id: str
-) -> tuple[ReviewHistory, dict[str, Any]]:
-    """Earlier reviews to compare with, and the models' own scores of this one by part: those are
-    recorded, never decisive."""
+async def reopen_issue(connection: Connection, claimed: Claimed, issue: Known) -> None:
+    """The passage it was about stands in the text again."""
+    await connection.execute(
+        """
+        UPDATE issues SET status = 'reopened', fixed_round = NULL, updated_at = now() WHERE id = $1
+        """,
+        issue.id,
+    )
+    await _tell(connection, claimed, EventType.ISSUE_REOPENED, issue.number, issue.finding)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Past:
+    """What a review is compared with, and what its own parts said. `dropped`: items by part;
+    `model_score` is recorded, never decisive."""
+
+    history: ReviewHistory
+    resolved: frozenset[int]
+    model_score: Mapping[str, Any]
+    dropped: Mapping[str, int]
+
+
+async def _read_past(connection: Connection, run: RunRow, claimed: Claimed) -> _Past:
+    """`resolved`: issues that edits of the refine that made this text named as resolved."""
     row = await connection.fetchrow(
         """
-        SELECT ARRAY (SELECT s.result FROM steps s
-                      WHERE s.run_id = $1 AND s.name = 'review' AND s.status = 'SUCCEEDED'
-                        AND s.round > $2 ORDER BY s.round) AS results,
+        SELECT coalesce((
+                   SELECT jsonb_agg(s.result || jsonb_build_object('revision', s.input_revision)
+                                    ORDER BY s.round)
+                   FROM steps s WHERE s.run_id = $1 AND s.name = 'review'
+                     AND s.status = 'SUCCEEDED' AND s.round > $2), '[]') AS results,
+               coalesce((
+                   SELECT s.result -> 'resolved' FROM steps s
+                   WHERE s.run_id = $1 AND s.name = 'refine' AND s.status = 'SUCCEEDED'
+                     AND s.output_revision = $4), '[]') AS resolved,
                (SELECT jsonb_object_agg(p.part, p.result -> 'score') FROM step_parts p
-                WHERE p.plan_id = $3) AS scores
+                WHERE p.plan_id = $3) AS scores,
+               (SELECT jsonb_object_agg(c.part, c.dropped) FROM (
+                    SELECT part, sum(items_dropped) AS dropped FROM model_calls
+                    WHERE plan_id = $3 AND items_dropped > 0 GROUP BY part) c) AS dropped
         """,
         run.id,
         run.compare_from_round,
-        plan_id,
+        claimed.plan_id,
+        claimed.input_revision,
     )
     assert row is not None, "a select without a table gives one row"
     results = row["results"]
     history = ReviewHistory(
         found=tuple(frozenset(result["found"]) for result in results),
         penalties=tuple(result["penalty"] for result in results),
+        revisions=tuple(result["revision"] or 0 for result in results),
     )
-    return history, row["scores"] or {}
+    return _Past(
+        history=history,
+        resolved=frozenset(row["resolved"]),
+        model_score=row["scores"] or {},
+        dropped=row["dropped"] or {},
+    )

@@ -22,6 +22,7 @@ from api import (
     documents,
     events,
     export,
+    issues,
     openapi,
     pages,
     runs,
@@ -51,6 +52,7 @@ _ROUTERS = (
     diff.router,
     export.router,
     runs.router,
+    issues.router,
     events.router,
     pages.router,
 )

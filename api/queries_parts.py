@@ -35,8 +35,8 @@ async def steps_page(
     rows = await reader.fetch(
         """
         SELECT s.id, s.seq, s.name, s.round, s.attempt, s.status, s.reason_code, s.reason_params,
-            s.input_revision, s.output_revision, s.score, s.worker, s.queued_at, s.started_at,
-            s.ended_at, p.done, p.total
+            s.input_revision, s.output_revision, s.score, s.result, s.worker, s.queued_at,
+            s.started_at, s.ended_at, p.done, p.total
         FROM steps s
         LEFT JOIN LATERAL (
             SELECT count(*) AS total,
@@ -210,11 +210,19 @@ def _step(row: Row) -> wire.Step:
         input_revision=row["input_revision"],
         output_revision=row["output_revision"],
         score=row["score"],
+        result=_result(row["result"]),
         worker=row["worker"],
         queued_at=row["queued_at"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
     )
+
+
+def _result(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Without the fingerprints by which reviews are compared: their number."""
+    if kept is None or "found" not in kept:
+        return kept
+    return {**kept, "found": len(kept["found"])}
 
 
 def _item(row: Row) -> wire.Item:

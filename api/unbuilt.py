@@ -12,7 +12,6 @@ from api.errors import Refusal
 from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
-    ("PATCH", "/api/runs/{run_id}/issues/{issue_id}", Scope.DECIDE),
     ("POST", "/api/documents/{document_id}/sources", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/sources/{source_id}/audio", Scope.READ),
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),

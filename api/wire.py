@@ -147,7 +147,13 @@ class Parts(Wire):
 
 
 class Step(Wire):
-    """One execution of a step; one that was stopped stays as it ended."""
+    """One execution of a step; one that was stopped stays as it ended.
+
+    `result` says in numbers and codes what a step came to. Of a review: `scope` (all, or changes of
+    a later round), `found`, `blockers`, `majors`, `minors`, `model_score` by part, `dropped` items
+    by part, and `unfounded`, the parts of which nothing could be kept although they answered. Of a
+    refine: `resolved` issues, `refused` edits by code, `repeats_revision`.
+    """
 
     id: str
     seq: int
@@ -160,6 +166,7 @@ class Step(Wire):
     input_revision: int | None
     output_revision: int | None
     score: int | None
+    result: dict[str, Any] | None
     worker: str
     queued_at: Time
     started_at: Time

@@ -9,7 +9,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workflows.kinds.kind import Finding
@@ -52,11 +52,13 @@ class ReviewHistory:
 
     found: tuple[frozenset[str], ...] = ()
     penalties: tuple[int, ...] = ()
+    revisions: tuple[int, ...] = ()
 
 
 def loop_end(
     now: Standing,
     *,
+    revision: int,
     found: frozenset[str],
     reopened: bool,
     history: ReviewHistory,
@@ -65,13 +67,15 @@ def loop_end(
     """Why the loop ends after this review, or None when a refine follows.
 
     No progress: the same issues as in the review before; an issue that was fixed came back and the
-    document is not better than it was; only minor ones are left after at least one refine.
+    document is not better than it was; only minor ones are left after at least one refine. A
+    revision that is read again, because what was made of it was worse, gets one more refine.
     """
     if passes(now, pass_score):
         return Reason.PASSED
     if not history.found:
         return None
-    if found == history.found[-1]:
+    before = history.revisions.count(revision)
+    if before > 1 or (not before and found == history.found[-1]):
         return Reason.NO_PROGRESS
     if reopened and now.penalty >= min(history.penalties):
         return Reason.NO_PROGRESS
@@ -90,26 +94,3 @@ def fingerprint(finding: Finding) -> str:
     The category is left out on purpose: a verifier and a reviewer name it differently.
     """
     return hashlib.sha256(_plain(finding.quote).encode()).hexdigest()[:24]
-
-
-def merged(findings: Sequence[Finding]) -> dict[str, Finding]:
-    """One finding per fingerprint: the most severe one, with a suggestion and evidence if any."""
-    rank = {Severity.BLOCKER: 0, Severity.MAJOR: 1, Severity.MINOR: 2}
-    kept: dict[str, Finding] = {}
-    for finding in findings:
-        key = fingerprint(finding)
-        other = kept.get(key)
-        if other is None:
-            kept[key] = finding
-            continue
-        first, second = sorted((other, finding), key=lambda f: rank[f.severity])
-        kept[key] = Finding(
-            category=first.category,
-            severity=first.severity,
-            quote=first.quote,
-            problem=first.problem,
-            suggestion=second.suggestion if first.suggestion is None else first.suggestion,
-            evidence=first.evidence or second.evidence,
-            raised_by=first.raised_by,
-        )
-    return kept

@@ -96,7 +96,9 @@ class PartPlan:
     """A piece of a step that is asked for, stored and continued alone.
 
     `key` is made from what the part covers (reviewer, window range, source version): equal keys
-    mean equal cuts. `spec` holds what `prompt` needs to make the same cut again (JSON values).
+    mean equal cuts. `spec` holds what `prompt` needs to make the same cut again (JSON values); of
+    it the engine reads `part`, the reviewer that issues name, and `scope`, there when a review does
+    not look at everything: such a one lets no run pass.
     """
 
     part: str

@@ -96,7 +96,7 @@ def _part(work: Work, name: str, shown: Mapping[str, object], number: int = 0) -
     return PartPlan(
         part=f"{name}:{number}" if number else name,
         key=_hash(work.step.value, name, *covered),
-        spec={"part": name, **shown},
+        spec={"part": name, **({"scope": CHANGES} if name == CHANGES else {}), **shown},
     )
 
 

@@ -1,0 +1,96 @@
+"""A person's word about an issue: it is waived, or stands again. The next step of the run goes by
+it; a waived one counts for nothing however often it is found."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from api import moving, queries, requests, wire
+from api.auth import Principal, Scope, needs
+from api.bodies import accepts, json_body
+from api.errors import not_found
+from api.idempotency import Done, Tools, respond, tools_of
+from api.paths import RunId
+from deploy.database import Connection
+from workflows.vocabulary import FINAL, EventType, IssueStatus, RunStatus
+
+router = APIRouter(tags=["runs"])
+
+
+class IssueChange(requests.StrictRequest):
+    """Body of `PATCH /api/runs/{id}/issues/{issue_id}`."""
+
+    status: Literal["waived", "open"]
+    reason: requests.Remark | None = None
+
+
+@router.patch(
+    "/api/runs/{run_id}/issues/{issue_id}",
+    response_model=wire.Issue,
+    openapi_extra=accepts(IssueChange),
+)
+async def change_issue(
+    run_id: RunId,
+    issue_id: str,
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.DECIDE, content=True)],
+    wanted: Annotated[IssueChange, json_body(IssueChange)],
+) -> Response:
+    """Waives an issue, or opens one that is waived or counts as fixed."""
+    tools = tools_of(request)
+    return await respond(request, lambda c: _change(c, tools, run_id, issue_id, wanted), wanted)
+
+
+async def _change(
+    connection: Connection, tools: Tools, run_id: str, issue_id: str, wanted: IssueChange
+) -> Done:
+    """200, also where the issue is so already: then nothing is written."""
+    row = await moving.lock_run(connection, run_id)
+    moving.require(row, *(status for status in RunStatus if status not in FINAL))
+    before = await queries.issue(connection, run_id, issue_id)
+    if before is None:
+        raise not_found("issue")
+    is_waived = before.status == IssueStatus.WAIVED
+    is_open = before.status in (IssueStatus.OPEN, IssueStatus.REOPENED)
+    if wanted.status == "waived" and not is_waived:
+        await _waive(connection, issue_id, tools.caller.actor, wanted.reason)
+        await _tell(connection, tools, run_id, before, EventType.ISSUE_WAIVED)
+    elif wanted.status == "open" and not is_open:
+        await _open(connection, issue_id)
+        await _tell(connection, tools, run_id, before, EventType.ISSUE_REOPENED)
+    after = await queries.issue(connection, run_id, issue_id)
+    return Done(status=200, body=after, document_id=row.document_id)
+
+
+async def _tell(
+    connection: Connection, tools: Tools, run_id: str, issue: wire.Issue, event: EventType
+) -> None:
+    data = {"number": issue.number, "severity": issue.severity, "category": issue.category}
+    await moving.tell(connection, tools, run_id, event, data)
+
+
+async def _waive(connection: Connection, issue_id: str, actor: str, reason: str | None) -> None:
+    await connection.execute(
+        """
+        UPDATE issues SET status = 'waived', waived_by = $2, waived_reason = $3, updated_at = now()
+        WHERE id = $1
+        """,
+        issue_id,
+        actor,
+        reason,
+    )
+
+
+async def _open(connection: Connection, issue_id: str) -> None:
+    """`reopened` where it counted as fixed, `open` where it was waived."""
+    await connection.execute(
+        """
+        UPDATE issues SET status = CASE WHEN status = 'fixed' THEN 'reopened' ELSE 'open' END,
+            waived_by = NULL, waived_reason = NULL, fixed_round = NULL, updated_at = now()
+        WHERE id = $1
+        """,
+        issue_id,
+    )
