@@ -85,7 +85,8 @@ def _refusal(ground: Ground, edit: Edit) -> str | None:
 
 
 def _unasked(ground: Ground, edit: Edit) -> str | None:
-    """An edit needs an issue, and may change only sentences that one quotes."""
+    """An edit needs an issue, and may change only sentences that one quotes; beside all quotes it
+    may only add."""
     quotes = ground.quotes()
     asked = [(issue, quotes[issue.number]) for issue in ground.issues]
     touched = any(overlaps(edit.span, span) for _, spans in asked for span in spans)
@@ -95,7 +96,7 @@ def _unasked(ground: Ground, edit: Edit) -> str | None:
         return "lost_content"
     # An issue whose quote is gone cannot be placed: the edit that names it is trusted.
     placed = all(quotes[number] for number in edit.resolves)
-    if placed and changes_unasked(ground.body, edit.span, edit.replace, asked):
+    if placed and changes_unasked(ground.body, edit.span, edit.replace, asked if touched else ()):
         return "unasked"
     return None
 
