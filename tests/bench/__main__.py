@@ -16,7 +16,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import faults, machine, protections, recovery, report
+from tests.bench import faults, loop, machine, protections, recovery, report
 from tests.bench.figures import Figure
 from tests.bench.measure_history import history
 from tests.bench.measure_load import throughput
@@ -39,6 +39,7 @@ MEASURES: dict[str, Measure] = {
 PROGRAMS: dict[str, Program] = {
     "machine": machine.main,
     "faults": faults.main,
+    "loop": loop.main,
     "peers": peers.main,
     "protections": protections.main,
     "recovery": recovery.main,
