@@ -7,6 +7,7 @@ a model answers is a function from a prompt to the items of its reply.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,6 +39,8 @@ class Loop:
     material: Material
     answer: Answer
     prompts: Mapping[str, Any] = field(default_factory=dict)
+    side_by_side: bool = False
+    """Whether the parts of a step are asked at the same time, as the engine does."""
     max_rounds: int = 5
     pass_score: int = 90
     known: list[Known] = field(default_factory=list)
@@ -84,8 +87,7 @@ class Loop:
             count=tokens.count,
         )
         found = [*self.kind.verify(self.material, body)]
-        for part in self.kind.parts(work):
-            found += [_finding(item.payload) for item in self._part(work, part)]
+        found += [_finding(item.payload) for item in self._parts(work)]
         after = after_review(merged(found, body), self.known, body, resolved=resolved)
         self._mark({one.id for one in after.fixed}, IssueStatus.FIXED)
         self._mark({one.id for one in after.reopened}, IssueStatus.REOPENED)
@@ -127,8 +129,7 @@ class Loop:
             issues=self._open(),
             count=tokens.count,
         )
-        edits = [item for part in self.kind.parts(work) for item in self._part(work, part)]
-        refined = self.kind.refine(work, edits)
+        refined = self.kind.refine(work, self._parts(work))
         if refined.body in self.bodies:
             return None, frozenset()
         self.bodies.append(refined.body)
@@ -138,6 +139,12 @@ class Loop:
         if self._best() == len(self.bodies) - 1:
             self._mark({one.id for one in after.gone}, IssueStatus.FIXED)
         return len(self.bodies) - 1, frozenset(refined.resolved)
+
+    def _parts(self, work: Work) -> list[Item]:
+        parts = self.kind.parts(work)
+        with ThreadPoolExecutor(len(parts) if self.side_by_side else 1) as pool:
+            kept = list(pool.map(lambda part: self._part(work, part), parts))
+        return [item for items in kept for item in items]
 
     def _part(self, work: Work, part: PartPlan) -> list[Item]:
         """What is kept of a part, which is told once what could not be."""

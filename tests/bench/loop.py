@@ -3,8 +3,7 @@
 The naive loop asks one reviewer and then for the whole document anew. The model knows the planted
 errors, reports a third of them a round, corrects those it is asked about, and each time it writes
 it also changes one true word: in an edit more, or in the document it writes out. Requests go over
-HTTP at a fixed number of tokens a second; parts that the engine asks side by side wait for each
-other here.
+HTTP at a fixed number of tokens a second, those of parts at the same time, as the engine does.
 """
 
 from __future__ import annotations
@@ -159,8 +158,14 @@ class Wire:
 
 def ours(case: Case, wire: Wire) -> str:
     kind = load_kinds()["minutes"]
-    body, _ = Loop(kind=kind, material=case.material, answer=wire, max_rounds=ROUNDS).run(case.body)
-    return body
+    loop = Loop(
+        kind=kind,
+        material=case.material,
+        answer=wire,
+        max_rounds=ROUNDS,
+        side_by_side=True,
+    )
+    return loop.run(case.body)[0]
 
 
 def naive(case: Case, wire: Wire) -> str:
