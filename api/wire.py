@@ -147,13 +147,9 @@ class Parts(Wire):
 
 
 class Step(Wire):
-    """One execution of a step; one that was stopped stays as it ended.
-
-    `result` says in numbers and codes what a step came to. Of a review: `scope` (all, or changes of
-    a later round), `found`, `blockers`, `majors`, `minors`, `model_score` by part, `dropped` items
-    by part, and `unfounded`, the parts of which nothing could be kept although they answered. Of a
-    refine: `resolved` issues, `refused` edits by code, `repeats_revision`.
-    """
+    """One execution of a step; one that was stopped stays as it ended. `result`, in numbers and
+    codes: of a review `scope`, `found`, `model_score` by part, `dropped` items by part and
+    `unfounded` parts; of a refine `resolved` issues and `refused` edits by code."""
 
     id: str
     seq: int
