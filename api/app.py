@@ -22,7 +22,6 @@ from api import (
     documents,
     events,
     export,
-    issues,
     openapi,
     pages,
     runs,
@@ -52,7 +51,6 @@ _ROUTERS = (
     diff.router,
     export.router,
     runs.router,
-    issues.router,
     events.router,
     pages.router,
 )

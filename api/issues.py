@@ -3,49 +3,15 @@ it; a waived one counts for nothing however often it is found."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from fastapi import APIRouter, Request
-from starlette.responses import Response
-
 from api import moving, queries, requests, wire
-from api.auth import Principal, Scope, needs
-from api.bodies import accepts, json_body
 from api.errors import not_found
-from api.idempotency import Done, Tools, respond, tools_of
-from api.paths import RunId
+from api.idempotency import Done, Tools
 from deploy.database import Connection
 from workflows.vocabulary import FINAL, EventType, IssueStatus, RunStatus
 
-router = APIRouter(tags=["runs"])
 
-
-class IssueChange(requests.StrictRequest):
-    """Body of `PATCH /api/runs/{id}/issues/{issue_id}`."""
-
-    status: Literal["waived", "open"]
-    reason: requests.Remark | None = None
-
-
-@router.patch(
-    "/api/runs/{run_id}/issues/{issue_id}",
-    response_model=wire.Issue,
-    openapi_extra=accepts(IssueChange),
-)
 async def change_issue(
-    run_id: RunId,
-    issue_id: str,
-    request: Request,
-    principal: Annotated[Principal, needs(Scope.DECIDE, content=True)],
-    wanted: Annotated[IssueChange, json_body(IssueChange)],
-) -> Response:
-    """Waives an issue, or opens one that is waived or counts as fixed."""
-    tools = tools_of(request)
-    return await respond(request, lambda c: _change(c, tools, run_id, issue_id, wanted), wanted)
-
-
-async def _change(
-    connection: Connection, tools: Tools, run_id: str, issue_id: str, wanted: IssueChange
+    connection: Connection, tools: Tools, run_id: str, issue_id: str, wanted: requests.IssueChange
 ) -> Done:
     """200, also where the issue is so already: then nothing is written."""
     row = await moving.lock_run(connection, run_id)

@@ -213,6 +213,11 @@ class Rework(StrictRequest):
     extra_rounds: Rounds = 2
 
 
+class IssueChange(StrictRequest):
+    status: Literal["waived", "open"]
+    reason: Remark | None = None
+
+
 class Bulk(StrictRequest):
     """Body of `POST /api/runs/bulk`: either `ids` or `filter`, whose names are those of the list's
     query; an empty filter is every run that the action can move."""

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import bulk, commands, edits, queries, requests, resume, rework, wire, wire_bulk
+from api import bulk, commands, edits, issues, queries, requests, resume, rework, wire, wire_bulk
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, filters, json_body
 from api.filters import call_filter, run_filter
@@ -116,6 +116,25 @@ async def list_issues(
     pool = state_of(request).pool
     found = await queries.issues_page(pool, run_id, page.limit, page.cursor, page.count)
     return or_404(found, "run")
+
+
+@router.patch(
+    "/api/runs/{run_id}/issues/{issue_id}",
+    response_model=wire.Issue,
+    openapi_extra=accepts(requests.IssueChange),
+)
+async def change_issue(
+    run_id: RunId,
+    issue_id: str,
+    request: Request,
+    principal: Decides,
+    wanted: Annotated[requests.IssueChange, json_body(requests.IssueChange)],
+) -> Response:
+    """Waives an issue, or opens one that is waived or counts as fixed; the next step goes by it."""
+    tools = tools_of(request)
+    return await respond(
+        request, lambda c: issues.change_issue(c, tools, run_id, issue_id, wanted), wanted
+    )
 
 
 @router.get(
