@@ -267,21 +267,25 @@ async def write_partial(
 
 
 async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: Reason) -> int:
-    """Closes what a dead worker left open, as LOST, with an estimate from stored partial text."""
+    """Closes what a dead worker left open, as LOST, with an estimate from stored partial text, or
+    from the items kept of it: those are stored at once, the text only each second."""
     rows = await connection.fetch(
         """
         SELECT c.id, c.partial_text, c.tokens_input, c.profile, c.profile_version,
                coalesce(c.tokens_reasoning, 0) AS thought,
-               (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept
+               (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept,
+               (SELECT string_agg(i.payload::text, ', ') FROM step_items i WHERE i.call_id = c.id)
+                   AS items
         FROM model_calls c WHERE c.step_id = $1 AND c.status = 'STARTED'
         """,
         step_id,
     )
     for row in rows:
         received, thought = row["partial_text"] or "", row["thought"]
+        said = max(tokens.count(received), tokens.count(row["items"] or ""))
         usage = Usage(
             input=row["tokens_input"] or 0,
-            output=tokens.count(received) + thought,
+            output=said + thought,
             reasoning=thought,
         )
         await close_call(

@@ -12,6 +12,7 @@ import pytest_asyncio
 from temporalio.exceptions import ApplicationError
 
 from activities.bodies import forget_bodies
+from activities.claim import abandon_step
 from activities.model import tokens
 from activities.projection import lose_calls
 from activities.record import lock_run
@@ -272,3 +273,45 @@ async def test_each_try_is_a_row_and_silence_leaves_open_whether_it_was_billed(
     tokens_sent = None if status is None else 0
     assert rows == [("FAILED", cause, status, source, tokens_sent)] * 2
     assert len(shop.llm.requests) == 2
+
+
+async def test_a_run_with_every_kind_of_end_accounts_for_each_request(shop: Shop) -> None:
+    """Stopped by a person, lost with its worker, garbled twice, whole: each is a closed row."""
+    shop.llm.script(good_reviewer(errors=planted(3)))
+    some, rest = issues(3), issues(3)[1:]
+    shop.llm.queue(Reply(items=some, stall_after=Items(1)), Reply(items=rest, stall_after=Items(1)))
+    shop.llm.queue(errors.prose(), errors.prose("I would rather not."))
+    run_id = await shop.run(3)
+    stopped = shop.attempt(shop.worker(), run_id)
+    await shop.kept(run_id, 1)
+    await shop.move(run_id, EventType.RUN_INTERRUPTED)
+    stopped.tell()
+    assert (await stopped.ends()).code == "stopped"
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    tools = shop.worker()
+    shop.attempt(tools, run_id, epoch=2)
+    await shop.kept(run_id, 2)
+    [[lost]] = await shop.told("SELECT id FROM steps WHERE status = 'RUNNING'")
+    async with shop.pool.acquire() as connection, connection.transaction():
+        await lock_run(connection, run_id)
+        await abandon_step(connection, run_id, lost, tools.worker, Reason.WORKER_LOST)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=2).ends()).code == "done"
+    garbled, done = ("FAILED", "garbled"), ("SUCCEEDED", None)
+    assert await shop.calls(run_id) == [
+        ("CANCELLED", "interrupted"),
+        ("LOST", "worker_lost"),
+        *(garbled, garbled, done, done),
+    ]
+    rows = await shop.told(
+        """
+        SELECT usage_source, tokens_input, tokens_output FROM model_calls ORDER BY started_at
+        """
+    )
+    assert len(rows) == len(shop.llm.requests)
+    assert [source for source, _, _ in rows] == ["estimated"] * 2 + ["reported"] * 4
+    assert all(output > 0 for _, _, output in rows)
+    billed = [request.billed for request in shop.llm.requests]
+    assert [row[1:] for row in rows[2:]] == [(bill.input, bill.output) for bill in billed[2:]]
+    totals = "SELECT calls, tokens_input, tokens_output, cost_is_estimate FROM runs"
+    sums = (sum(row[1] for row in rows), sum(row[2] for row in rows))
+    assert await shop.told(totals) == [(6, *sums, True)]
