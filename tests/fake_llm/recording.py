@@ -50,7 +50,7 @@ class Request:
     at: float
     headers: Mapping[str, str]
     body: Mapping[str, Any]
-    path: str
+    path: str = ""
     prompt: Prompt
     count_tokens: CountTokens
     reply: Reply | None = None
