@@ -162,14 +162,22 @@ async def require_revision(
 async def require_profile(
     connection: Connection, name: str, kind: Kind, pointer: str = "/profile"
 ) -> None:
-    """Raises 422: `unknown_profile`, or what in its prompts this kind cannot use."""
-    prompts = await connection.fetchval(
-        "SELECT prompts FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1", name
+    """Raises 422: `unknown_profile`, or what in its prompts, or its fallback's, this kind cannot
+    use."""
+    row = await connection.fetchrow(
+        """
+        SELECT p.prompts, p.fallback ->> 'profile' AS fallback, (
+            SELECT f.prompts FROM profiles f WHERE f.name = p.fallback ->> 'profile'
+            ORDER BY f.version DESC LIMIT 1) AS fallback_prompts
+        FROM profiles p WHERE p.name = $1 ORDER BY p.version DESC LIMIT 1
+        """,
+        name,
     )
-    if prompts is None:
+    if row is None:
         raise misfit(pointer, "no such profile", code=ErrorCode.UNKNOWN_PROFILE)
-    for at, problem in kind.check_prompts(prompts):
-        raise misfit(pointer, f"{name} does not fit {kind.name}: prompts{at}: {problem}")
+    for one, prompts in ((name, row["prompts"]), (row["fallback"], row["fallback_prompts"])):
+        for at, problem in kind.check_prompts(prompts or {}):
+            raise misfit(pointer, f"{one} does not fit {kind.name}: prompts{at}: {problem}")
 
 
 async def refuse_draining(connection: Connection) -> None:

@@ -63,3 +63,15 @@ async def test_two_at_once_are_two_versions_and_a_repeated_key_is_one(api: Api) 
         answer = await api.post("/api/profiles", FAST, Idempotency_Key="once")
         assert (answer.status, answer.json["version"]) == (201, 5)
         assert answer.headers.get("idempotent-replay") == replay
+
+
+async def test_a_run_is_refused_where_the_fallback_does_not_fit_its_kind(api: Api) -> None:
+    prompts = {"reviewers": ["nobody"]}
+    await api.pool.execute(
+        "INSERT INTO profiles (name, version, model, prompts, actor) VALUES ('b', 1, 'm', $1, 'x')",
+        prompts,
+    )
+    await api.post("/api/profiles", {**FAST, "fallback": {"profile": "b", "after": 1}})
+    answer = await api.post("/api/runs", {**MINUTES, "profile": "fast lane"})
+    assert (answer.status, answer.pointers()) == (422, ["/profile"])
+    assert "b does not fit minutes" in answer.json["detail"]
