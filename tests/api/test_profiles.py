@@ -31,6 +31,8 @@ async def test_each_post_is_a_version_more_and_the_key_is_never_told(api: Api) -
     assert versions[0]["fallback"] == FAST["fallback"]
     run = await api.post("/api/runs", {**MINUTES, "profile": "fast lane"})
     assert run.json["profile"] == {"name": "fast lane", "version": 2}
+    page = await api.client.get("/settings", headers={"accept": "text/html"})
+    assert "after 3 errors in a row: default" in page.text
     audit = "SELECT action, object_id, params FROM audit_events ORDER BY id"
     assert [tuple(row) for row in await api.pool.fetch(audit)] == [
         ("profile_written", "fast lane", {"version": 1}),
