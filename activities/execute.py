@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from activities.failures import Failure
 from activities.fence import open_parts
 from activities.hooks import Hook, committed
+from activities.items import PartState
 from activities.model import tokens
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
@@ -29,6 +30,7 @@ from workflows.vocabulary import (
 
 FOREVER = float("inf")
 LONGEST_DELAY = 60.0
+PARTS_AT_ONCE = 8
 AT_ONCE = 0.01
 
 
@@ -73,9 +75,16 @@ async def _live_text(step: Step) -> None:
 
 
 async def _settle_parts(step: Step) -> list[PartEnd]:
-    """Siblings of a part that may be tried again finish; those of one that failed for good end."""
+    """Siblings of a part that may be tried again finish; those of one that failed for good end.
+
+    A long source has many parts: so many are under way at a time, and none begins any more after
+    one that has to wait.
+    """
+    gate = asyncio.Semaphore(PARTS_AT_ONCE)
     tasks = [
-        asyncio.create_task(run_part(step, part)) for part in step.claimed.parts if not part.done
+        asyncio.create_task(_in_turn(gate, step, part))
+        for part in step.claimed.parts
+        if not part.done
     ]
     waiting = set(tasks)
     while waiting:
@@ -85,6 +94,15 @@ async def _settle_parts(step: Step) -> list[PartEnd]:
             for stream in list(step.watch.streams):
                 stream.cancel()
     return [task.result() for task in tasks]
+
+
+async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> PartEnd:
+    async with gate:
+        if step.later:
+            return PartEnd(code=PartEndCode.STOPPED)
+        end = await run_part(step, part)
+        step.later = step.later or end.code == PartEndCode.RETRY
+        return end
 
 
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:

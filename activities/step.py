@@ -59,5 +59,7 @@ class Step:
     closer: Closer
     calls: dict[str, ModelCall] = field(default_factory=dict)
     """Open calls by id, for live text."""
+    later: bool = False
+    """A sibling has to be tried again later: those that have not begun wait for that too."""
     aborted: bool = False
     """A sibling failed for good: no further call of this step."""

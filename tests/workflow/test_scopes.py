@@ -33,13 +33,20 @@ async def test_a_long_meeting_is_reviewed_in_windows_that_together_hold_every_li
     lines.insert(len(lines) // 4, said[0])
     lines.insert(len(lines) // 2, said[1])
     lines.append(said[2])
-    run = await stack.create(long_minutes("\n".join(lines)))
+    small = {"name": "small", "model": "fake", "prompts": {"window_tokens": 4000}}
+    assert (await stack.call("POST", "/api/profiles", small))[0] == 201
+    llm.pace(hang=True)
+    run = await stack.create({**long_minutes("\n".join(lines)), "profile": "small"})
+    await llm.wait_requests(8, seconds=40)
+    llm.pace()
+    llm.release()
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     received = {line.number: line.text for ask in llm.requests for line in ask.prompt.lines}
     assert len(received) == len(lines)
     assert all(any(words in ask.text for ask in llm.requests) for words in said)
     review = (await steps(stack, run))[0]
-    assert review["parts"] == {"done": 3, "total": 3}
+    assert review["parts"] == {"done": 11, "total": 11}
+    assert llm.most_in_flight == 8
     await consistent(stack, run["id"])
 
 
@@ -140,10 +147,10 @@ async def test_what_could_not_be_kept_is_told_once_counted_and_seen(
     def unfounded(request: Request) -> Reply:
         if request.schema == "redraft_review":
             items: Sequence[Json] = [issue_of("nobody wrote this"), issue_of("E1x")]
-            if "REFUSED" in request.text or "E1x" not in request.document:
+            if "<<<REFUSED" in request.text or "E1x" not in request.document:
                 items = items[:1]
             return Reply(items=items, extra={"score": 50})
-        find = "E1x" if "REFUSED" in request.text else "E7x"
+        find = "E1x" if "<<<REFUSED" in request.text else "E7x"
         return Reply(items=[{"find": find, "replace": "the blue box", "resolves": ["I1"]}])
 
     llm.script(unfounded)

@@ -96,6 +96,8 @@ def _steps(kind: Kind) -> Iterator[str]:
             yield from _prompt(step, prompt.user, prompt.schema)
             if prompt != kind.prompt(work, part, []):
                 yield f"{step.value}: the same work must make the same prompt each time."
+            if kind.ask_again(work, part, []):
+                yield f"{step.value}: nothing was refused, so nothing is to be asked again."
             for nonsense in ({}, {"items": 1}, {"quote": 5, "find": None, "day": "x"}):
                 accepted = kind.accept(work, part, nonsense, [])
                 if isinstance(accepted, Item) or not isinstance(accepted, Refused):
