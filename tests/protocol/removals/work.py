@@ -112,8 +112,8 @@ CLAIMS = (
     Removal(
         "parts_alone",
         "activities/execute.py",
-        "asyncio.create_task(run_part(step, part)) for part in step.claimed.parts if not part.done",
-        "asyncio.create_task(run_part(step, part)) for part in step.claimed.parts",
+        "        for part in step.claimed.parts\n        if not part.done\n",
+        "        for part in step.claimed.parts\n",
     ),
 )
 
