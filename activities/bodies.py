@@ -14,7 +14,9 @@ from typing import Any
 from deploy.database import Connection, Pool, clean
 
 BATCH = 2_000
-"""Rows deleted at once; a sweep deletes as long as there are some."""
+"""Rows deleted at once."""
+MOST_BATCHES = 50
+"""In one sweep: the next one goes on."""
 
 
 async def keep_recipe(
@@ -51,10 +53,18 @@ async def keep_reply(connection: Connection, call_id: str, text: str, form: str 
 
 
 async def forget_bodies(pool: Pool, days: float) -> int:
-    """Deletes what is older than the retention that holds now; how many.
+    """Deletes what is older than the retention that holds now; how many."""
+    forgotten = 0
+    for _ in range(MOST_BATCHES):
+        count = await _forget_some(pool, days)
+        forgotten += count
+        if count < BATCH:
+            break
+    return forgotten
 
-    Ids are made of their time, so the primary key finds the old ones.
-    """
+
+async def _forget_some(pool: Pool, days: float) -> int:
+    """Ids are made of their time, so the primary key finds the old ones."""
     count: int = await pool.fetchval(
         """
         WITH old AS (
