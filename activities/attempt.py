@@ -18,6 +18,7 @@ from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed, effect
 from activities.model import tokens
+from activities.parts import SHORT_WAIT
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import lock_run
 from activities.refine import RefineCloser
@@ -34,8 +35,6 @@ log = logging.getLogger("redraft.attempt")
 
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
-SHORT_WAIT = 1.5
-"""Waits up to this are done in the slot: timers below a second do not exist in Temporal."""
 
 
 async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> Outcome:

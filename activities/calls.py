@@ -7,22 +7,25 @@ stored, in one transaction that looks at the rows first.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from activities.bodies import keep_recipe
+from activities.budget import Refused, reserve
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
+from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
+from activities.model.limits import give_back
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
-from activities.step import PartEnd, PartEndCode, Step
+from activities.spinning import fingerprint, repeats
+from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
-from workflows.vocabulary import CallStatus, Reason, RunStatus, UsageSource
+from workflows.vocabulary import GUARDRAILS, CallStatus, Reason, RunStatus, UsageSource
 
 _NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
 """Nothing was made, nothing paid: the part's caps do not count it."""
@@ -55,10 +58,15 @@ class PartCall:
         prompt_tokens: int,
         manner: Manner | None = None,
     ) -> None:
-        self.step, self.part = step, part
-        self.prompt, self.prompt_tokens = prompt, prompt_tokens
+        self.step, self.part, self.prompt = step, part, prompt
         self.id = new_id()
         claimed = step.claimed
+        limit = output_limit(claimed.profile, prompt)
+        self.need = Need(prompt=prompt_tokens, output=limit, profile=claimed.profile)
+        self.refused: Refused | None = None
+        """Why a limit let no call begin."""
+        self.metered = Metered(step.meter, self.id, self.need)
+        self.said: list[Mapping[str, Any]] = []
         self.writer = ItemWriter(
             pool=step.tools.pool,
             watch=step.watch,
@@ -76,10 +84,11 @@ class PartCall:
         self.call: ModelCall = step.tools.model.start(
             claimed.profile,
             prompt,
-            on_item=self.writer.offer,
-            on_text=lambda _: None,
+            on_item=self._take,
+            on_text=self.metered.text,
             manner=manner,
         )
+        self.metered.call = self.call
 
     async def open(self) -> bool:
         """Commits the row before the request; False when the fence refuses."""
@@ -95,8 +104,7 @@ class PartCall:
             profile=profile,
             kind_version=claimed.kind.version,
             prompt_hash=prompt_hash(profile, self.prompt),
-            prompt_tokens=self.prompt_tokens,
-            max_output_tokens=output_limit(profile, self.prompt),
+            need=self.need,
             kept=len(self.part.kept),
         )
 
@@ -109,13 +117,18 @@ class PartCall:
                 return False
             if (await claimed.fence(connection, run)).refusal is not None:
                 return False
+            meter = self.step.meter
+            self.refused = await reserve(connection, run, self.id, self.need, meter)
+            if self.refused is not None:
+                return False
             await open_call(connection, opening)
             if days := self.step.tools.settings.body_retention_days:
                 await keep_recipe(connection, self.id, self._recipe(), days)
             return True
 
         if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
-            self.step.watch.stop(Reason.INTERRUPTED)
+            if self.refused is None:
+                self.step.watch.stop(Reason.INTERRUPTED)
             return False
         self.part.calls += 1
         return True
@@ -130,6 +143,10 @@ class PartCall:
             "schema": self.prompt.schema_name,
         }
 
+    def _take(self, payload: Mapping[str, Any]) -> None:
+        self.said.append(payload)
+        self.writer.offer(payload)
+
     async def stream(self) -> CallEnd | None:
         """The request; None when it was stopped."""
         async with effect(Hook.REQUEST):
@@ -138,11 +155,15 @@ class PartCall:
     async def _stream(self) -> CallEnd | None:
         step = self.step
         step.calls[self.id] = self.call
-        storing = asyncio.create_task(self.writer.run())
+        aside = [
+            asyncio.create_task(self.writer.run()),
+            asyncio.create_task(self.metered.thinking()),
+        ]
         streaming: asyncio.Task[object] = asyncio.create_task(self.call.run())
+        self.metered.cut = streaming.cancel
         step.watch.streams.add(streaming)
         try:
-            if step.watch.stopping is not None or step.aborted:
+            if step.watch.stopping is not None or step.aborted or step.overdue:
                 streaming.cancel()
             await asyncio.wait({streaming})
             if streaming.cancelled():
@@ -154,7 +175,8 @@ class PartCall:
             streaming.cancel()
             step.watch.streams.discard(streaming)
             step.calls.pop(self.id, None)
-            storing.cancel()
+            for task in aside:
+                task.cancel()
 
     async def settle(self, end: CallEnd | None) -> PartEnd | None:
         """Stores everything the call brought; None when the part goes on with another call."""
@@ -177,9 +199,10 @@ class PartCall:
             lambda c: self._store(c, result),
             patience=float("inf"),
         )
+        self.step.meter.ends(self.id, result.closing.usage)
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
         if end is not None and end.failure is None:
-            self.part.reply_hashes.append(_normal(self.call.text))
+            self.part.reply_hashes.append(self._mark())
         if refused is None:
             self.part.kept.extend(pending)
             self.part.done = result.done
@@ -189,21 +212,22 @@ class PartCall:
 
     def _verdict(self, end: CallEnd | None, pending: list[Item]) -> PartEnd | None:
         if end is None:
-            return PartEnd(code=PartEndCode.STOPPED)
+            return self._stopped()
         if end.again is not None:
             return None
         if end.failure is not None:
-            return _failed(end.failure)
+            return _failed(end.failure, self.part)
         claimed, fresh = self.step.claimed, self.writer.kept
         if end.cause is None:
             expected = claimed.kind.expected(claimed.work, self.part.plan)
             have = {item.key for item in (*self.part.kept, *pending)}
             if expected is None or have.issuperset(expected):
                 return None if self._asks_again(pending) else PartEnd(code=PartEndCode.DONE)
-        spinning = end.cause is None or (
-            end.cause != Reason.GARBLED and _normal(self.call.text) in self.part.reply_hashes
-        )
-        if spinning and not fresh:
+        spinning = end.cause is None and not fresh
+        if end.cause != Reason.GARBLED:
+            known = self.part.reply_hashes
+            spinning = spinning or repeats(known, self._mark(), len(self.said), fresh)
+        if spinning:
             facts = {"part": self.part.plan.part, "calls": self.part.calls}
             return PartEnd(code=PartEndCode.FAILED, reason=Reason.SPINNING, params=facts)
         return None
@@ -217,6 +241,17 @@ class PartCall:
         if self.step.claimed.kind.ask_again(work, part.plan, [*part.kept, *pending]):
             part.asked_again, part.refused = True, refused
         return part.asked_again
+
+    def _mark(self) -> str:
+        return fingerprint(self.call.text, self.said)
+
+    def _stopped(self) -> PartEnd:
+        """Nobody let the request end: a person, a limit, a sibling that failed."""
+        if self.step.watch.stopping is not None:
+            return PartEnd(code=PartEndCode.STOPPED)
+        if (over := self.metered.over) is not None:
+            return limited(self.part, over.reason, over.params)
+        return self.step.out_of_time(self.part) or PartEnd(code=PartEndCode.STOPPED)
 
     def _counters(self, end: CallEnd | None) -> tuple[int, int, int]:
         part = self.part
@@ -232,7 +267,7 @@ class PartCall:
         status, cause, error = CallStatus.SUCCEEDED, None, None
         if end is None:
             status = CallStatus.CANCELLED
-            cause = self.step.watch.stopping or Reason.INTERRUPTED
+            cause = self.step.watch.stopping or self._stopped().reason or Reason.INTERRUPTED
         elif end.failure is not None:
             status, cause, error = CallStatus.FAILED, end.failure.cause, end.failure.message
         elif end.cause is not None:
@@ -246,8 +281,8 @@ class PartCall:
             facts["dropped"] = dict(self.writer.dropped)
         if end is not None and end.again is not None:
             facts["form_refused"] = True
-        if usage is not None and call.cut_prompt(self.prompt_tokens):
-            facts |= {"prompt_sent": self.prompt_tokens, "prompt_counted": usage.input}
+        if usage is not None and call.cut_prompt(self.need.prompt):
+            facts |= {"prompt_sent": self.need.prompt, "prompt_counted": usage.input}
         return CallClosing(
             call_id=self.id,
             run_id=claimed.run.id,
@@ -283,6 +318,9 @@ class PartCall:
         if refused is None and result.pending:
             await keep_items(connection, self.writer.place, result.pending)
         closed = await close_call(connection, result.closing)
+        if closed and (usage := result.closing.usage) is not None:
+            unused = self.need.tokens - usage.input - usage.output
+            await give_back(connection, claimed.profile, unused)
         if result.done and not closed and await self._committed_before(connection):
             return None
         if refused is not None:
@@ -326,6 +364,7 @@ class PartCall:
         taken, or two siblings each see the other open. Anything received ends a row of provider
         failures."""
         replied = result.end is not None and result.end.failure is None
+        stop = result.verdict.reason if result.verdict is not None else None
         others: int = await connection.fetchval(
             """
             WITH received AS (
@@ -335,7 +374,7 @@ class PartCall:
             UPDATE step_parts p SET calls = $3, early_ends = $4, barren = $5,
                 reply_hashes = CASE WHEN $6::text IS NULL OR $6 = ANY (reply_hashes)
                     THEN reply_hashes ELSE reply_hashes || $6 END,
-                done_at = CASE WHEN $7 THEN now() ELSE done_at END,
+                done_at = CASE WHEN $7 THEN now() ELSE done_at END, stop = coalesce($11, stop),
                 result = CASE WHEN $7 THEN $8 ELSE result END
             WHERE plan_id = $1 AND part = $2
             RETURNING (SELECT count(*) FROM step_parts o
@@ -344,22 +383,23 @@ class PartCall:
             self.step.claimed.plan_id,
             self.part.plan.part,
             *result.counters,
-            _normal(self.call.text) if replied else None,
+            self._mark() if replied else None,
             finished,
             dict(result.end.extras) if result.end else {},
             self.step.claimed.run.id,
             bool(self.call.text),
+            stop if stop in GUARDRAILS else None,
         )
         return others
 
 
-def _failed(failure: Failure) -> PartEnd:
+def _failed(failure: Failure, part: PartState) -> PartEnd:
     if failure.verdict == Verdict.RETRY:
         return PartEnd(code=PartEndCode.RETRY, failure=failure)
-    facts = {"code": failure.code, "http_status": failure.http_status}
+    facts = {
+        "code": failure.code,
+        "http_status": failure.http_status,
+        "part": part.plan.part,
+        "calls": part.calls,
+    }
     return PartEnd(code=PartEndCode.FAILED, reason=failure.cause, params=facts, failure=failure)
-
-
-def _normal(text: str) -> str:
-    """Hash of a reply regardless of white space, so that a repeated one is known again."""
-    return hashlib.sha256(re.sub(r"\s+", "", text).encode("utf-8", "replace")).hexdigest()[:32]

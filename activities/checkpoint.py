@@ -41,6 +41,9 @@ from workflows.vocabulary import (
     Signal,
 )
 
+ASKING = GUARDRAILS | LIMITS | {Reason.PRICE_UNKNOWN}
+"""Stops that need more than a resume: an override, another limit, a price."""
+
 
 class Checkpoint:
     def __init__(self, tools: Tools) -> None:
@@ -117,8 +120,10 @@ class Checkpoint:
                 return Moved(moved=False, code="moved_on")
             if run.status not in MOVED_BY_EVENT[event][0]:
                 return Moved(moved=False, code="refused")
-            if given.command == Signal.RESUME and run.reason_code in GUARDRAILS | LIMITS:
+            if given.command == Signal.RESUME and run.reason_code in ASKING:
                 return Moved(moved=False, code="needs_override")
+            if given.command == Signal.RESUME and await _draining(connection):
+                return Moved(moved=False, code="draining")
             params = {"by": "signal"}
             if said:
                 params["comment_id"] = await insert_comment(connection, run, said, actor=actor)
@@ -225,6 +230,11 @@ async def abandon_open_step(connection: Connection, run_id: str) -> None:
     if step is not None:
         await abandon_step(connection, run_id, step["id"], step["worker"], Reason.WORKER_LOST)
     await connection.execute("UPDATE runs SET owner_worker = NULL WHERE id = $1", run_id)
+
+
+async def _draining(connection: Connection) -> bool:
+    found = await connection.fetchval("SELECT value FROM switches WHERE name = 'draining'")
+    return found is True
 
 
 def _by_hand(given: HandMove) -> tuple[EventType, Reason | None]:

@@ -9,7 +9,8 @@ import asyncio
 import random
 from collections.abc import Sequence
 
-from activities.failures import Failure
+from activities import budget
+from activities.failures import NO_ROOM, Failure
 from activities.fence import open_parts
 from activities.hooks import Hook, committed
 from activities.items import PartState
@@ -19,6 +20,7 @@ from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
+from workflows.transitions import INTERRUPTED_REASONS
 from workflows.vocabulary import (
     GUARDRAILS,
     Actor,
@@ -32,6 +34,8 @@ FOREVER = float("inf")
 LONGEST_DELAY = 60.0
 PARTS_AT_ONCE = 8
 AT_ONCE = 0.01
+MOVED_BY = {True: EventType.RUN_INTERRUPTED, False: EventType.RUN_FAILED}
+"""By whether the reason asks a person only."""
 
 
 class RetryLater(Exception):
@@ -46,14 +50,23 @@ async def execute(step: Step) -> None:
     """Raises RetryLater, or what is a fault of ours. The step row is closed in every other case."""
     claimed, watch = step.claimed, step.watch
     watch.step_id = claimed.step_id
-    live = asyncio.create_task(_live_text(step))
+    aside = [asyncio.create_task(_live_text(step)), asyncio.create_task(_clock(step))]
     try:
         ends = await _settle_parts(step)
         await _end(step, ends)
     finally:
-        live.cancel()
+        for task in aside:
+            task.cancel()
         watch.step_id = None
         step.tools.in_flight.steps.discard(claimed.step_id)
+
+
+async def _clock(step: Step) -> None:
+    """When the run's time is up, nothing of this step goes on; what exists is stored."""
+    await budget.time_is_up(step.tools.pool, step.claimed.run)
+    step.overdue = True
+    for stream in list(step.watch.streams):
+        stream.cancel()
 
 
 async def _live_text(step: Step) -> None:
@@ -75,10 +88,11 @@ async def _live_text(step: Step) -> None:
 
 
 async def _settle_parts(step: Step) -> list[PartEnd]:
-    """Siblings of a part that may be tried again finish; those of one that failed for good end.
+    """Siblings of a part that may be tried again, or that a limit stopped, finish; those of one
+    that failed for good end.
 
     A long source has many parts: so many are under way at a time, and none begins any more after
-    one that has to wait.
+    one that has to wait or that a limit stopped.
     """
     gate = asyncio.Semaphore(PARTS_AT_ONCE)
     tasks = [
@@ -101,20 +115,25 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
         if step.later:
             return PartEnd(code=PartEndCode.STOPPED)
         end = await run_part(step, part)
-        step.later = step.later or end.code == PartEndCode.RETRY
+        step.later = step.later or end.code in (PartEndCode.RETRY, PartEndCode.LIMITED)
         return end
 
 
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
-    failed = next((end for end in ends if end.code == PartEndCode.FAILED), None)
-    retry = next((end.failure for end in ends if end.code == PartEndCode.RETRY), None)
+    final = [end for end in ends if end.code in (PartEndCode.FAILED, PartEndCode.LIMITED)]
+    final.sort(key=lambda end: end.code)  # of both, failed
+    retry = max(
+        (end.failure for end in ends if end.failure and end.code == PartEndCode.RETRY),
+        key=_patience,
+        default=None,
+    )
     if step.watch.stopping is not None:
         await committed(
             Hook.STOPPED, step.tools.pool, lambda c: _close_stopped(step, c), patience=FOREVER
         )
-    elif failed is not None:
+    elif final:
         await committed(
-            Hook.FAIL, step.tools.pool, lambda c: _fail(step, failed, c), patience=FOREVER
+            Hook.FAIL, step.tools.pool, lambda c: _fail(step, final[0], retry, c), patience=FOREVER
         )
     elif retry is not None:
         delay = await committed(
@@ -124,6 +143,11 @@ async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
             raise RetryLater(delay)
     elif not ends:
         await _close_complete(step)
+
+
+def _patience(failure: Failure) -> tuple[bool, float]:
+    """Of several, a provider's failure counts, then the longest wait."""
+    return failure.code != NO_ROOM, failure.retry_after or 0.0
 
 
 async def _close_complete(step: Step) -> None:
@@ -166,12 +190,14 @@ def _is_mine(run: RunRow, step: Step) -> bool:
     return run.status == RunStatus.RUNNING and run.epoch == step.claimed.run.epoch
 
 
-async def _fail(step: Step, end: PartEnd, connection: Connection) -> None:
-    """Closes the step and, in the same transaction and only while both are ours, fails the run."""
+async def _fail(step: Step, end: PartEnd, retry: Failure | None, connection: Connection) -> None:
+    """Closes the step and, in the same transaction and only while both are ours, fails the run; a
+    limit interrupts it. What siblings were told to wait is kept for a resume."""
     run = await lock_run(connection, step.claimed.run.id)
     if run is None:
         return
     reason = end.reason or Reason.INTERNAL
+    params = {**end.params, **await budget.used_now(connection, run.id, reason)}
     closed = await close_step(
         connection,
         StepClosing(
@@ -179,11 +205,13 @@ async def _fail(step: Step, end: PartEnd, connection: Connection) -> None:
             step_id=step.claimed.step_id,
             status=StepStatus.FAILED,
             reason=reason,
-            params=end.params,
+            params=params,
         ),
     )
     if not closed or not _is_mine(run, step):
         return
+    if retry is not None and retry.retry_after:
+        await _come_again(connection, run.id, retry.retry_after)
     if reason in GUARDRAILS:
         await append_event(
             connection,
@@ -195,30 +223,30 @@ async def _fail(step: Step, end: PartEnd, connection: Connection) -> None:
             ),
         )
     if reason == Reason.INVALID_REPLY:  # a resume, with another profile, begins to count again
-        await reset_counters(connection, run.id)
+        await reset_counters(connection, step.claimed.plan_id, params["part"])
     await move(
         connection,
         run.id,
         Move(
-            event=EventType.RUN_FAILED,
+            event=MOVED_BY[reason in INTERRUPTED_REASONS],
             actor=Actor.WORKER,
             from_=RunStatus.RUNNING,
             epoch=run.epoch,
             reason=reason,
-            params={"step": str(step.claimed.name), "round": step.claimed.round, **end.params},
+            params={"step": str(step.claimed.name), "round": step.claimed.round, **params},
         ),
     )
 
 
-async def reset_counters(connection: Connection, run_id: str) -> None:
-    """Unfinished parts of plans in force begin to count again; their items stay."""
+async def reset_counters(connection: Connection, plan_id: str, part: str) -> None:
+    """The part begins to count again; its items stay."""
     await connection.execute(
         """
         UPDATE step_parts SET calls = 0, early_ends = 0, barren = 0, reply_hashes = '{}'
-        WHERE done_at IS NULL AND plan_id IN (
-            SELECT id FROM step_plans WHERE run_id = $1 AND voided_at IS NULL)
+        WHERE plan_id = $1 AND part = $2
         """,
-        run_id,
+        plan_id,
+        part,
     )
 
 
@@ -242,6 +270,8 @@ async def _try_later(step: Step, failure: Failure, connection: Connection) -> fl
     )
     if not closed or not _is_mine(run, step):
         return None
+    if failure.code == NO_ROOM:  # nobody failed: the provider's patience does not run
+        return await _come_again(connection, run.id, failure.retry_after or 0.0, NO_ROOM)
     return await wait_or_give_up(
         connection,
         run,
@@ -295,7 +325,21 @@ async def wait_or_give_up(
         return None
     backoff = min(LONGEST_DELAY, 2.0 ** min(row["failures"] - 1, 6)) * random.uniform(1.0, 1.25)
     delay: float = AT_ONCE if row["failures"] == at_once_after else max(least, backoff)
+    return await _come_again(connection, run.id, delay)
+
+
+async def _come_again(
+    connection: Connection, run_id: str, seconds: float, code: str | None = None
+) -> float:
+    """Nothing of the run is tried before then, by whomever."""
     await connection.execute(
-        "UPDATE runs SET retry_at = now() + make_interval(secs => $2) WHERE id = $1", run.id, delay
+        """
+        UPDATE runs SET retry_at = now() + make_interval(secs => $2),
+            last_error_code = coalesce($3, last_error_code)
+        WHERE id = $1
+        """,
+        run_id,
+        seconds,
+        code,
     )
-    return delay
+    return seconds

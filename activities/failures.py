@@ -102,6 +102,7 @@ SENTENCES: Mapping[str, str] = {
     "content_filter": "The provider's content filter stopped the request or the reply.",
     "refusal": "The model refused to answer.",
     "rate_limited": "The provider asks to slow down.",
+    "bucket": "The profile's own rate limit is used up for the moment.",
     "overloaded": "The provider is overloaded.",
     "timeout": "The model server did not answer in time.",
     "connection_lost": "The connection to the model server broke before anything arrived.",
@@ -191,6 +192,14 @@ def lost() -> Failure:
 
 def not_a_stream(http_status: int | None) -> Failure:
     return _failure(Verdict.RETRY, Reason.SERVER_ERROR, "no_stream", status=http_status)
+
+
+NO_ROOM = "bucket"
+
+
+def no_room(seconds: float) -> Failure:
+    """Not the provider's: the profile's own rate limit leaves no room for a call before then."""
+    return _failure(Verdict.RETRY, Reason.RATE_LIMITED, NO_ROOM, retry_after=seconds)
 
 
 def scrub(text: str, *, secrets: Sequence[str] = (), prompt: Sequence[str] = ()) -> str:

@@ -27,6 +27,7 @@ class Hook(StrEnum):
 
     PREPARE = "prepare"
     CLAIM = "claim"
+    TAKE = "take"
     OPEN_CALL = "open_call"
     REQUEST = "request"
     ITEMS = "items"
@@ -40,6 +41,7 @@ class Hook(StrEnum):
     CONCLUDE = "conclude"
     BY_HAND = "by_hand"
     CANCEL = "cancel"
+    OVERDUE = "overdue"
     TAKE_OVER = "take_over"
     CLOSE_DEAD = "close_dead"
     TELL_ROW = "tell_row"

@@ -32,6 +32,8 @@ class PartState:
     early_ends: int = 0
     barren: int = 0
     reply_hashes: list[str] = field(default_factory=list)
+    stop: str | None = None
+    """The guardrail that stopped it: no further call until a person overrides that."""
     done: bool = False
     result: dict[str, object] | None = None
     refused: tuple[RefusedItem, ...] = ()
@@ -178,7 +180,7 @@ async def read_parts(connection: Connection, plan_id: str) -> list[PartState]:
     """The parts of a plan with what is kept of each."""
     rows = await connection.fetch(
         """
-        SELECT part, key, spec, calls, early_ends, barren, reply_hashes, result,
+        SELECT part, key, spec, calls, early_ends, barren, reply_hashes, stop, result,
                done_at IS NOT NULL AS done
         FROM step_parts WHERE plan_id = $1 ORDER BY position
         """,
@@ -193,6 +195,7 @@ async def read_parts(connection: Connection, plan_id: str) -> list[PartState]:
             early_ends=row["early_ends"],
             barren=row["barren"],
             reply_hashes=list(row["reply_hashes"]),
+            stop=row["stop"],
             done=row["done"],
             result=row["result"],
         )

@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from activities import failures
 from activities.calls import PartCall
+from activities.hooks import Hook, committed
 from activities.items import PartState
 from activities.model import tokens
 from activities.model.client import Manner
-from activities.step import PartEnd, PartEndCode, Step
+from activities.model.limits import take
+from activities.step import PartEnd, PartEndCode, Step, limited
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
 
 EARLY_ENDS_CAP = 5
 CALLS_CAP = 20
 BARREN_CAP = 3
+SHORT_WAIT = 1.5
+"""Waits up to this are done in the slot: timers below a second do not exist in Temporal."""
 
 
 def capped(part: PartState, last_cause: Reason | None) -> PartEnd | None:
@@ -25,6 +30,8 @@ def capped(part: PartState, last_cause: Reason | None) -> PartEnd | None:
         reason = Reason.SPINNING
     if part.early_ends >= EARLY_ENDS_CAP or part.calls >= CALLS_CAP:
         reason = Reason.CALL_LIMIT
+    if part.stop is not None:
+        reason = Reason(part.stop)
     if reason is None:
         return None
     if last_cause == Reason.GARBLED and not part.kept:
@@ -47,6 +54,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
     while True:
         if step.watch.stopping is not None or step.aborted:
             return PartEnd(code=PartEndCode.STOPPED)
+        if step.overdue:
+            return step.out_of_time(part) or PartEnd(code=PartEndCode.STOPPED)
         if step.watch.leaving:
             return await _handed_over(step)
         stop = capped(part, last_cause)
@@ -54,13 +63,40 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
             return stop
         prompt, size = await asyncio.to_thread(_prompt, step, part)
         call = PartCall(step, part, prompt, size, manner)
+        if (wait := await _room(step, call.need.tokens)) is not None:
+            return wait
         if not await call.open():
-            return PartEnd(code=PartEndCode.STOPPED)
+            return _not_opened(part, call)
         end = await call.stream()
         manner = end.again if end else None
         settled, last_cause = await call.settle(end), end.cause if end else None
         if settled is not None:
             return settled
+
+
+def _not_opened(part: PartState, call: PartCall) -> PartEnd:
+    if call.refused is None:
+        return PartEnd(code=PartEndCode.STOPPED)
+    return limited(part, call.refused.reason, call.refused.params)
+
+
+async def _room(step: Step, size: int) -> PartEnd | None:
+    """Takes room for a call from the profile's rate limits. A moment is waited for here; longer
+    than that the slot is given back."""
+    profile = step.claimed.profile
+    while profile.rate_limits and step.watch.stopping is None and not step.overdue:
+        seconds = await committed(
+            Hook.TAKE,
+            step.tools.pool,
+            lambda connection: take(connection, profile, size),
+            patience=float("inf"),
+        )
+        if seconds <= 0:
+            break
+        if seconds > SHORT_WAIT:
+            return PartEnd(code=PartEndCode.RETRY, failure=failures.no_room(seconds))
+        await step.watch.pause(seconds + 0.01)
+    return None
 
 
 async def _handed_over(step: Step) -> PartEnd:

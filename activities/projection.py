@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from activities import budget
 from activities.bodies import keep_reply
+from activities.metering import Need
 from activities.model import tokens
 from activities.model.client import Usage
 from activities.model.profile import Profile, version
@@ -31,7 +33,7 @@ from workflows.vocabulary import (
 
 @dataclass(frozen=True, kw_only=True)
 class CallOpening:
-    """A call about to be made. `prompt_tokens` is an estimate, kept until usage is known."""
+    """A call about to be made. What it needs is an estimate, kept until usage is known."""
 
     call_id: str
     run_id: str
@@ -43,8 +45,7 @@ class CallOpening:
     profile: Profile
     kind_version: str
     prompt_hash: str
-    prompt_tokens: int
-    max_output_tokens: int
+    need: Need
     kept: int = 0
     """Items of the part that the prompt says are there: the reply goes on behind them."""
 
@@ -80,9 +81,9 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         WITH opened AS (
             INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
                 status, model, profile, profile_version, kind_version, tokens_input,
-                reserved_tokens, prompt_hash)
+                reserved_tokens, prompt_hash, reserved_cost)
             SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
-                'STARTED', $8, $9, $10, $11, $12, $13, $14
+                'STARTED', $8, $9, $10, $11, $12, $13, $14, $15
             FROM model_calls c
             WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
             ON CONFLICT (id) DO NOTHING
@@ -106,9 +107,10 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.profile.name,
         opening.profile.version,
         opening.kind_version,
-        opening.prompt_tokens,
-        opening.prompt_tokens + opening.max_output_tokens,
+        opening.need.prompt,
+        opening.need.tokens,
         opening.prompt_hash,
+        opening.need.cost,
     )
     return number
 
@@ -151,16 +153,14 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
         return False
     await keep_reply(connection, closing.call_id, closing.text, closing.form)
     await _tell_end(connection, closing, written)
+    await budget.warn(connection, closing.run_id, written["limits"] or {})
     return True
 
 
 async def _write_end(
     connection: Connection, closing: CallClosing, cost: Decimal | None, currency: str | None
 ) -> Row | None:
-    """The row and the run's totals; None when there was nothing to write.
-
-    Of a call that was given up before, totals grow by the difference only.
-    """
+    """The row, and the run's totals (of a call given up before, by difference); None: nothing."""
     return await connection.fetchrow(
         """
         WITH before AS (
@@ -168,8 +168,7 @@ async def _write_end(
                    coalesce(tokens_cached, 0) AS cached, coalesce(tokens_reasoning, 0) AS reasoning,
                    status, (status = 'LOST')::int AS late
             FROM model_calls
-            WHERE id = $1 AND (status = 'STARTED' OR status = 'LOST' AND $9 = 'reported')
-            FOR UPDATE
+            WHERE id = $1 AND (status = 'STARTED' OR status = 'LOST' AND $9 = 'reported') FOR UPDATE
         ), ended AS (
             UPDATE model_calls c SET
                 status = CASE WHEN before.status = 'LOST' THEN 'LOST' ELSE $2 END,
@@ -188,16 +187,20 @@ async def _write_end(
                 tokens_output = r.tokens_output + coalesce($6, 0) - late * output,
                 tokens_cached = r.tokens_cached + coalesce($7, 0) - late * cached,
                 tokens_reasoning = r.tokens_reasoning + coalesce($8, 0) - late * reasoning,
-                cost = (SELECT CASE WHEN bool_and(known.cost IS NOT NULL) THEN sum(known.cost) END
-                        FROM (SELECT c.cost FROM model_calls c
+                cost = (SELECT CASE WHEN bool_and(n.cost IS NOT NULL OR n.made = 'unknown')
+                                    THEN sum(n.cost) END
+                        FROM (SELECT c.cost, c.usage_source AS made FROM model_calls c
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
-                              UNION ALL SELECT $10) known),
+                              UNION ALL SELECT $10, $9) n),
                 currency = coalesce($11, r.currency),
                 cost_is_estimate = r.cost_is_estimate OR $9 <> 'reported',
                 last_progress_at = now()
             FROM before WHERE r.id = $19
+            RETURNING r.limits
         )
-        SELECT status, end_cause, items_kept, part, number, step_id, round, step_name FROM ended
+        SELECT status, end_cause, items_kept, part, number, step_id, round, step_name,
+               (SELECT limits FROM totals) AS limits
+        FROM ended
         """,
         closing.call_id,
         closing.status,

@@ -9,11 +9,14 @@ from typing import Any, Protocol
 
 from activities.claim import Claimed
 from activities.failures import Failure
+from activities.items import PartState
+from activities.metering import Meter
 from activities.model.client import ModelCall
 from activities.record import RunRow
 from activities.tools import Tools
 from activities.watch import Watch
 from deploy.database import Connection
+from workflows.budget import SECONDS
 from workflows.kinds.kind import Item
 from workflows.vocabulary import Reason
 
@@ -22,17 +25,24 @@ class PartEndCode(StrEnum):
     DONE = "done"
     STOPPED = "stopped"
     RETRY = "retry"
+    LIMITED = "limited"
     FAILED = "failed"
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartEnd:
-    """How a part settled. `failure` with RETRY; `reason` and `params` with FAILED."""
+    """How a part settled. `failure` with RETRY; `reason` and `params` with LIMITED and FAILED."""
 
     code: PartEndCode
     failure: Failure | None = None
     reason: Reason | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
+
+
+def limited(part: PartState, reason: Reason, params: Mapping[str, Any]) -> PartEnd:
+    """A limit of the run is in the way of this part's next token."""
+    facts = {"part": part.plan.part, **params}
+    return PartEnd(code=PartEndCode.LIMITED, reason=reason, params=facts)
 
 
 class Closer(Protocol):
@@ -63,3 +73,12 @@ class Step:
     """A sibling has to be tried again later: those that have not begun wait for that too."""
     aborted: bool = False
     """A sibling failed for good: no further call of this step."""
+    overdue: bool = False
+    """The run's time is up: nothing of this step goes on."""
+    meter: Meter = field(default_factory=Meter)
+
+    def out_of_time(self, part: PartState) -> PartEnd | None:
+        if not self.overdue:
+            return None
+        params = {"limit": self.claimed.run.limits.get(SECONDS)}
+        return limited(part, Reason.LIMIT_SECONDS, params)

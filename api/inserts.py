@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from activities import record
@@ -16,6 +17,8 @@ from api import requests
 from api.errors import Refusal, misfit, not_found, too_large
 from api.state import Caller
 from deploy.database import Connection, Row, new_id
+from workflows import pricing
+from workflows.budget import COST, changed
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Stage
 
@@ -180,6 +183,23 @@ async def require_profile(
             raise misfit(pointer, f"{one} does not fit {kind.name}: prompts{at}: {problem}")
 
 
+async def priced(connection: Connection, name: str) -> bool:
+    """Whether calls with this profile have a price today."""
+    prices = await connection.fetchval(
+        "SELECT prices FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1", name
+    )
+    return pricing.known(prices, datetime.now(UTC).date())
+
+
+async def require_price(
+    connection: Connection, profile: str, limits: Mapping[str, Any], pointer: str
+) -> None:
+    """Raises 422 `unpriced_profile` for a cost limit that nobody could hold."""
+    if limits.get(COST) is not None and not await priced(connection, profile):
+        detail = f"a cost limit needs a price, and {profile} has none"
+        raise misfit(pointer, detail, code=ErrorCode.UNPRICED_PROFILE)
+
+
 async def refuse_draining(connection: Connection) -> None:
     """Raises 503 `draining` while nothing may start or resume."""
     row = await connection.fetchrow("SELECT value, note FROM switches WHERE name = 'draining'")
@@ -245,11 +265,15 @@ async def insert_run(
     await refuse_second_run(connection, document.id)
     kind = find_kind(kinds, document.kind)
     await require_profile(connection, wanted.profile, kind)
+    limits = changed({}, wanted.limits.named() if wanted.limits is not None else {})
+    await require_price(connection, wanted.profile, limits, f"/limits/{COST}")
     base = await _base(connection, document, wanted)
     if base is None and not kind.drafts_without_body():
         raise misfit("/body", f"{kind.name} cannot be drafted yet; give the document a text first")
     run_id = new_id()
-    await _insert_run_row(connection, caller, kind, document, wanted, run_id=run_id, base=base)
+    await _insert_run_row(
+        connection, caller, kind, document, wanted, run_id=run_id, base=base, limits=limits
+    )
     seq = await record.write_events(
         connection,
         run_id,
@@ -275,14 +299,15 @@ async def _insert_run_row(
     *,
     run_id: str,
     base: int | None,
+    limits: Mapping[str, Any],
 ) -> None:
     await connection.execute(
         """
         INSERT INTO runs (id, document_id, kind, kind_version, status, stage, base_revision,
             working_revision, best_revision, baseline_revision, max_rounds, pass_score, profile,
-            tags, queued_at, confirm_by, actor)
+            tags, queued_at, confirm_by, actor, limits)
         VALUES ($1, $2, $3, $4, 'RUNNING', $5, $6, $6, $6, coalesce($6, 0), $7, $8, $9, $10,
-            now(), $11, $12)
+            now(), $11, $12, $13)
         """,
         run_id,
         document.id,
@@ -296,6 +321,7 @@ async def _insert_run_row(
         wanted.tags,
         wanted.confirm_by,
         caller.actor,
+        dict(limits),
     )
 
 

@@ -68,17 +68,25 @@ class StrictRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-_Whole: TypeAlias = Annotated[int, Field(ge=1)]
+_Whole: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000_000)]
 _Amount: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
 
 
 class Limits(StrictRequest):
-    """Stated by the contract; each is refused until the model boundary enforces it."""
+    """What a run may use before it is interrupted and asks; null or left out is no limit.
 
-    max_calls: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
-    max_tokens: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
-    max_cost: Annotated[_Amount | None, AfterValidator(_not_yet)] = None
-    max_seconds: Annotated[_Whole | None, AfterValidator(_not_yet)] = None
+    Tokens are input and output together, `max_cost` is a decimal string in the profile's currency,
+    `max_seconds` counts time in RUNNING only.
+    """
+
+    max_calls: _Whole | None = None
+    max_tokens: _Whole | None = None
+    max_cost: _Amount | None = None
+    max_seconds: _Whole | None = None
+
+    def named(self) -> dict[str, int | str | None]:
+        """The keys that were sent: null removes a limit where there is one."""
+        return self.model_dump(exclude_unset=True)
 
 
 class NewSource(StrictRequest):

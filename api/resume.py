@@ -1,16 +1,22 @@
 """Resume: the one move back into RUNNING, with what may change on the way.
 
-A text, a profile or more rounds come with it in the same transaction; a guardrail must be
-overridden in so many words, and the override covers that one stop.
+A text, a profile, limits or more rounds come with it in the same transaction. A limit that stopped
+the run must be raised; a guardrail must be overridden in so many words, and the override covers
+that one stop.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
 
 from activities import record
 from api import edits, inserts, moving, requests
 from api.errors import misfit
 from api.idempotency import Done, Tools
 from deploy.database import Connection
+from workflows import budget
 from workflows.vocabulary import LIMITS, ErrorCode, EventType, Reason, RunStatus, Signal
 
 
@@ -20,14 +26,17 @@ async def resume(
     """202: INTERRUPTED or FAILED -> RUNNING."""
     row = await moving.lock_run(connection, run_id)
     moving.require(row, RunStatus.INTERRUPTED, RunStatus.FAILED)
+    given = wanted.limits.named() if wanted.limits is not None else {}
+    limits = budget.changed(row.limits, given)
     await _check_resume(connection, tools, row, wanted)
-    await _change_settings(connection, tools, row, wanted)
+    await _check_limits(connection, row, wanted, limits)
+    await _change_settings(connection, tools, row, wanted, limits)
     if wanted.body is not None:
         await edits.check_base(connection, row, wanted.base_revision)
         base = row.working_revision if wanted.base_revision is None else wanted.base_revision
         await edits.adopt(connection, tools, row, wanted.body, base=base, fresh_loop=True)
     if row.guardrail is not None:
-        await _reset_counters(connection, run_id)
+        await _raise_stop(connection, run_id)
     said = await inserts.insert_comment(connection, tools.caller, row, wanted.note)
     override = {"override_guardrail": row.guardrail} if row.guardrail is not None else {}
     seq = await moving.move(
@@ -42,10 +51,6 @@ async def _check_resume(
     await inserts.refuse_draining(connection)
     if row.status == RunStatus.FAILED:
         await inserts.refuse_second_run(connection, row.document_id)
-    if row.reason_code in LIMITS or row.reason_code == Reason.PRICE_UNKNOWN:
-        raise moving.conflict(
-            row, ErrorCode.LIMIT_REQUIRED, "raise the limit first", limit=row.reason_code
-        )
     if row.guardrail is not None and not wanted.override_guardrail:
         raise moving.conflict(
             row,
@@ -62,30 +67,68 @@ async def _check_resume(
         await inserts.require_profile(connection, wanted.profile, kind)
 
 
-async def _change_settings(
-    connection: Connection, tools: Tools, row: record.RunRow, wanted: requests.Resume
+async def _check_limits(
+    connection: Connection, row: record.RunRow, wanted: requests.Resume, limits: Mapping[str, Any]
 ) -> None:
-    """Profile and rounds as asked, each with its event."""
+    """The limit that stopped the run is out of its way, and a cost limit has a price."""
+    profile = wanted.profile or row.profile
+    if row.reason_code in LIMITS:
+        used = await _used(connection, row.id)
+        if not budget.raised(Reason(row.reason_code), row.limits, limits, used):
+            raise moving.conflict(
+                row, ErrorCode.LIMIT_REQUIRED, "raise the limit first", limit=row.reason_code
+            )
+    if row.reason_code == Reason.PRICE_UNKNOWN:
+        if limits.get(budget.COST) is not None and not await inserts.priced(connection, profile):
+            raise moving.conflict(
+                row,
+                ErrorCode.UNPRICED_PROFILE,
+                "resume with a profile that has a price, or without the cost limit",
+                profile=profile,
+            )
+    elif wanted.limits is not None and wanted.limits.max_cost is not None:
+        await inserts.require_price(connection, profile, limits, f"/limits/{budget.COST}")
+    elif wanted.profile is not None:
+        await inserts.require_price(connection, profile, limits, "/profile")
+
+
+async def _used(connection: Connection, run_id: str) -> dict[str, Decimal]:
+    """What the run has used of what may be limited; its time stands still now."""
+    row = await connection.fetchrow(
+        """
+        SELECT calls AS max_calls, tokens_input + tokens_output AS max_tokens,
+               seconds_running AS max_seconds, coalesce((
+                   SELECT sum(c.cost) FROM model_calls c WHERE c.run_id = r.id), 0) AS max_cost
+        FROM runs r WHERE id = $1
+        """,
+        run_id,
+    )
+    assert row is not None, "the run is locked"
+    return {name: Decimal(str(value)) for name, value in row.items()}
+
+
+async def _change_settings(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    wanted: requests.Resume,
+    limits: Mapping[str, Any],
+) -> None:
+    """Profile, rounds and limits as asked, with their events."""
     if wanted.profile is not None and wanted.profile != row.profile:
         await connection.execute(
             "UPDATE runs SET profile = $2 WHERE id = $1", row.id, wanted.profile
         )
-        await moving.tell(
-            connection,
-            tools,
-            row.id,
-            EventType.PROFILE_CHANGED,
-            {"from": row.profile, "to": wanted.profile},
-        )
+        told = {"from": row.profile, "to": wanted.profile}
+        await moving.tell(connection, tools, row.id, EventType.PROFILE_CHANGED, told)
+    changes = budget.changes(row.limits, limits)
+    if changes:
+        await connection.execute("UPDATE runs SET limits = $2 WHERE id = $1", row.id, dict(limits))
     if wanted.max_rounds is not None and wanted.max_rounds != row.max_rounds:
         await _set_rounds(connection, row.id, wanted.max_rounds)
-        await moving.tell(
-            connection,
-            tools,
-            row.id,
-            EventType.LIMITS_RAISED,
-            {"max_rounds": {"from": row.max_rounds, "to": wanted.max_rounds}},
-        )
+        changes["max_rounds"] = {"from": row.max_rounds, "to": wanted.max_rounds}
+    if changes:
+        await moving.tell(connection, tools, row.id, EventType.LIMITS_RAISED, changes)
 
 
 async def _set_rounds(connection: Connection, run_id: str, max_rounds: int) -> None:
@@ -101,13 +144,21 @@ async def _set_rounds(connection: Connection, run_id: str, max_rounds: int) -> N
     )
 
 
-async def _reset_counters(connection: Connection, run_id: str) -> None:
-    """An override covers one stop: the unfinished parts may try as often as at the start."""
+async def _raise_stop(connection: Connection, run_id: str) -> None:
+    """An override covers one stop: only the part that was stopped, and only by what stopped it,
+    has room as at the start."""
     await connection.execute(
         """
-        UPDATE step_parts SET calls = 0, early_ends = 0, barren = 0, reply_hashes = '{}'
-        WHERE done_at IS NULL AND plan_id IN (
-            SELECT id FROM step_plans WHERE run_id = $1 AND voided_at IS NULL)
+        UPDATE step_parts p SET stop = NULL,
+            calls = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.calls END,
+            early_ends = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.early_ends END,
+            barren = CASE WHEN r.guardrail = 'spinning' THEN 0 ELSE p.barren END,
+            reply_hashes = CASE WHEN r.guardrail = 'spinning' THEN '{}' ELSE p.reply_hashes END
+        FROM runs r JOIN step_plans s ON s.run_id = r.id AND s.voided_at IS NULL
+        WHERE r.id = $1 AND p.plan_id = s.id AND p.done_at IS NULL
+          AND p.part = coalesce(r.reason_params ->> 'part', p.part)
+          AND s.name = coalesce(r.reason_params ->> 'step', s.name)
+          AND s.round = coalesce((r.reason_params ->> 'round')::int, s.round)
         """,
         run_id,
     )

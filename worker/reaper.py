@@ -17,6 +17,7 @@ from temporalio.api.workflowservice.v1 import ResetStickyTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from activities.budget import read_timed, stop_timed
 from activities.checkpoint import abandon_open_step
 from activities.death import living
 from activities.hooks import Hook, committed, effect
@@ -97,6 +98,8 @@ class Reaper:
         left += await self.unclaimed.find(connection)
         for at in range(0, len(left), TELL_AT_ONCE):
             await asyncio.gather(*map(self._tell, left[at : at + TELL_AT_ONCE]))
+        for row in await read_timed(connection):
+            await self._time_is_up(row)
         if time.monotonic() - self.last_sweep >= self.tools.settings.sweep_seconds:
             self.last_sweep = time.monotonic()
             await self._sweep(connection)
@@ -112,6 +115,10 @@ class Reaper:
             self.tools.worker,
             sorted(self.tools.in_flight.steps),
         )
+
+    async def _time_is_up(self, row: Row) -> None:
+        if await committed(Hook.OVERDUE, self.tools.pool, lambda c: stop_timed(c, row)):
+            log.info("run interrupted, its time is up", extra={"run_id": row["id"]})
 
     async def _hand_on(self, row: Row) -> list[Left]:
         """A run that is not RUNNING is closed here; another one is its workflow's to take over."""

@@ -23,7 +23,8 @@ async def take(connection: Connection, profile: Profile, tokens: int) -> float:
     """Take room for one call of about `tokens`; 0.0 = go, else seconds until it is worth asking.
 
     Takes from all units or from none. A call larger than a whole bucket goes when the bucket is
-    full and leaves it in debt. Without limits the database is not touched.
+    full and leaves it in debt. Without limits the database is not touched. Who has to wait is told
+    to come after those who wait already, so that they do not all come at once.
     """
     wanted = [
         (unit, limit, 1.0 if unit == UNITS[0] else float(max(tokens, 1)))
@@ -37,7 +38,8 @@ async def take(connection: Connection, profile: Profile, tokens: int) -> float:
             for unit, limit, amount in wanted:
                 if not await _take(connection, profile.name, unit, limit, amount):
                     missing = await _missing(connection, profile.name, unit, limit, amount)
-                    raise _TooSoonError(max(0.05, missing * 60.0 / limit))
+                    behind = await _waiting(connection, profile.name) * min(amount, limit)
+                    raise _TooSoonError(max(0.05, (missing + behind) * 60.0 / limit))
     except _TooSoonError as wait:
         return wait.seconds
     return 0.0
@@ -77,6 +79,36 @@ async def _take(
         amount,
     )
     return row is not None
+
+
+async def give_back(connection: Connection, profile: Profile, tokens: int) -> None:
+    """What a call took for a reply that was shorter."""
+    limit = _limit(profile.rate_limits.get(UNITS[1]))
+    if limit <= 0 or tokens <= 0:
+        return
+    await connection.execute(
+        """
+        UPDATE rate_buckets SET level = least($3::float8, level + $4)
+        WHERE profile = $1 AND unit = $2
+        """,
+        profile.name,
+        UNITS[1],
+        limit,
+        float(tokens),
+    )
+
+
+async def _waiting(connection: Connection, profile: str) -> int:
+    """Runs that were told to come again for want of room."""
+    found: int = await connection.fetchval(
+        """
+        SELECT count(*) FROM runs
+        WHERE status = 'RUNNING' AND profile = $1
+          AND last_error_code = 'bucket' AND retry_at > now()
+        """,
+        profile,
+    )
+    return found
 
 
 async def _missing(

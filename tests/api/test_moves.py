@@ -102,31 +102,6 @@ async def test_resume_of_a_failed_run_waits_for_a_newer_active_one(api: Api) -> 
     assert (await api.get(f"/api/runs/{old['id']}")).json["event_seq"] == old["event_seq"]
 
 
-async def test_a_guardrail_needs_the_override_which_counts_from_zero_again(api: Api) -> None:
-    run = await api.failed_run(Reason.SPINNING)
-    await api.pool.execute(
-        "INSERT INTO step_plans (id, run_id, round, name) "
-        "VALUES (gen_random_uuid(), $1, 1, 'review')",
-        run["id"],
-    )
-    await api.pool.execute(
-        """
-        INSERT INTO step_parts (plan_id, part, key, position, calls, early_ends, barren,
-            reply_hashes, done_at)
-        SELECT id, p, p, 0, 5, 4, 3, ARRAY['h'], CASE p WHEN 'done' THEN now() END
-        FROM step_plans, unnest(ARRAY['done', 'open']) p WHERE run_id = $1
-        """,
-        run["id"],
-    )
-    answer = await api.post(f"/api/runs/{run['id']}/resume")
-    assert (answer.status, answer.code) == (409, "guardrail_override_required")
-    answer = await api.post(f"/api/runs/{run['id']}/resume", {"override_guardrail": True})
-    assert answer.status == 202
-    assert answer.json["guardrail"] is None
-    counts = await api.pool.fetch("SELECT part, calls, barren FROM step_parts ORDER BY part")
-    assert [tuple(row) for row in counts] == [("done", 5, 3), ("open", 0, 0)]
-
-
 async def test_more_rounds_and_another_profile_come_with_a_resume(api: Api) -> None:
     run = await api.run_in(RunStatus.INTERRUPTED)
     await api.pool.execute(

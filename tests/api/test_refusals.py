@@ -20,7 +20,10 @@ MISFITS: list[tuple[str, dict[str, Any], str, str]] = [
     ("unknown kind", {"kind": "poem"}, "unknown_kind", "/kind"),
     ("unknown profile", {"profile": "nope"}, "unknown_profile", "/profile"),
     ("negative limit", {"limits": {"max_calls": -1}}, BAD, "/limits/max_calls"),
-    ("limit", {"limits": {"max_cost": "1.5"}}, BAD, "/limits/max_cost"),
+    ("limit", {"limits": {"max_cost": "1.5"}}, "unpriced_profile", "/limits/max_cost"),
+    ("limit as a number", {"limits": {"max_cost": 1.5}}, BAD, "/limits/max_cost"),
+    ("no money", {"limits": {"max_cost": "-1"}}, BAD, "/limits/max_cost"),
+    ("limit of nothing", {"limits": {"max_seconds": 0}}, BAD, "/limits/max_seconds"),
     ("unknown limit", {"limits": {"max_words": 1}}, BAD, "/limits/max_words"),
     ("webhook", {"webhook_url": "http://127.0.0.1:1/x"}, BAD, "/webhook_url"),
     ("empty body", {"body": " \n"}, BAD, "/body"),
@@ -158,13 +161,6 @@ async def test_a_page_that_cannot_be_had_is_422(api: Api, query: str) -> None:
     answer = await api.get(f"/api/runs?{query}")
     name = query.partition("=")[0]
     assert (answer.status, answer.pointers()) == (422, [f"/{name}"])
-
-
-async def test_limits_are_refused_on_resume_too(api: Api) -> None:
-    run = await api.run()
-    await api.post(f"/api/runs/{run['id']}/interrupt")
-    answer = await api.post(f"/api/runs/{run['id']}/resume", {"limits": {"max_tokens": 1}})
-    assert (answer.status, answer.pointers()) == (422, ["/limits/max_tokens"])
 
 
 async def test_a_base_that_does_not_exist_is_unknown(api: Api) -> None:

@@ -36,6 +36,6 @@ async def shop(shop_url: str, oldest_session: Connection, llm: FakeLLM) -> Async
     made = Shop(pool, settings, llm)
     yield made
     await made.close()
-    for table in ("documents", "workers", "profiles"):
+    for table in ("documents", "workers", "profiles", "rate_buckets"):
         await pool.execute(f"DELETE FROM {table}")  # noqa: S608
     await pool.close()

@@ -104,6 +104,30 @@ async def fault_of_ours(workers: Dying) -> None:
     await workers.all_is_well(run)
 
 
+async def limits(workers: Dying) -> None:
+    """Dies around a place in the rate limit, and around the end of the run's time."""
+    stack = workers.stack
+    await stack.sql(
+        """
+        INSERT INTO profiles (name, version, model, rate_limits, actor)
+        VALUES ('few', 1, 'fake', '{"requests_per_minute": 600}', 'local')
+        """
+    )
+    workers.llm.script(errors.rate_limited(retry_after=3600))
+    run = await stack.create(minutes(errors=1, profile="few", limits={"max_seconds": 3600}))
+    await workers.dies(2)
+    process = workers.begins()
+    await workers.asked(1)
+    await stack.sql("UPDATE runs SET running_since = now() - interval '1 h'")
+    await workers.died(process)
+    await workers.dies()
+    await workers.lives()
+    stopped = await stack.until(run["id"], "INTERRUPTED", seconds=1)
+    assert stopped["reason"]["code"] == "limit_seconds"
+    await workers.settled(run)
+    assert len(workers.llm.requests) == 1
+
+
 async def complete(workers: Dying) -> None:
     """All parts are committed and the step is not closed: it is closed without a call."""
     stack = workers.stack
@@ -182,6 +206,11 @@ CHAINS = [
     Chain(play=failing_call, environment=QUICK, points=["later.written", "later.committed"]),
     Chain(play=failed_for_good, environment=QUICK, points=["fail.written", "fail.committed"]),
     Chain(play=fault_of_ours, environment=QUICK, points=["fault.written", "fault.committed"]),
+    Chain(
+        play=limits,
+        environment=QUICK,
+        points=["take.written", "take.committed", "overdue.written", "overdue.committed"],
+    ),
     Chain(
         play=complete,
         environment=PATIENT,

@@ -84,7 +84,7 @@ def _act(what: str, to: State) -> Edge:
 
 
 def _resume(c: Scenario, s: State) -> Iterator[Edge]:
-    run = s.run
+    run = s.run._replace(raised=s.run.raised + 1) if c.limit else s.run
     yield _act("resume", _moved(c, s, _into_running(run)))
     if t := c.spend(s, "edit"):
         yield _act("resume with a text", _moved(c, t, _into_running(_rewritten(c, run))))

@@ -14,6 +14,7 @@ Safety:
   I10  a result is of the working text and of one cut; no person's edit is overwritten unseen
   I11  no call begins after the run left RUNNING or the epoch
   I12  the end of an execution ends a run of that epoch only
+  I13  no more calls are begun than a limit allows, also by parts side by side
 Liveness, without further disturbance:
   L1   where nothing more must happen the run rests well (`rests_well`)
   L2   while no signal was lost and nobody tampered with Temporal, nothing waits for the sweep

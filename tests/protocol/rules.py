@@ -179,6 +179,9 @@ RULES: dict[str, Rule] = {
         "6", "a row with a due signal gets no verdict", "single interrupt resume terminate"
     ),
     "call_fenced": Rule("7", "no call without the own step RUNNING", "wide freeze"),
+    "reserve_before_call": Rule(
+        "7", "a call begins only if it fits beside all that is closed and reserved", "wide limit:1"
+    ),
     "call_needs_running": Rule(
         "7", "no call once the run left RUNNING or the epoch", "single interrupt"
     ),

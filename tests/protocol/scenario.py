@@ -50,6 +50,8 @@ SCENARIOS = {
     "reset": "single interrupt resume reset",
     "store lost": "single interrupt resume store",
     "wedged": "single interrupt resume wedge",
+    "limit: parts, kill": "wide limit:1 resume kill",
+    "limit: freeze": "wide limit:1 resume freeze",
     "permanent error": "single error resume freeze",
     "any two": "single all total:2",
 }
@@ -73,7 +75,8 @@ _OFTEN = dict.fromkeys(FAULTS, 1) | {"interrupt": 2, "resume": 2, "kill": 2}
 class Scenario:
     """`text` is a shape and faults, each with the times it may happen: `single kill:2 resume`.
 
-    `all` stands for every fault, `total:2` bounds their sum. `without` are rules that do not hold.
+    `all` stands for every fault, `total:2` bounds their sum, `limit:1` is what the run may ask for
+    until a person raises it. `without` are rules that do not hold.
     """
 
     text: str
@@ -106,6 +109,11 @@ class Scenario:
     def commanded(self) -> bool:
         """Whether a past load of the workflow can still decide something."""
         return any(self.bounds.get(fault) for fault in ("hand", "stop", "reset"))
+
+    @cached_property
+    def limit(self) -> int:
+        """Calls the run may make; 0 is no limit."""
+        return self.bounds.get("limit", 0)
 
     @cached_property
     def lossy(self) -> bool:

@@ -66,6 +66,10 @@ class Run(NamedTuple):
     profile: int = 1
     due: bool = False
     """move_seq > signalled_seq"""
+    asked: int = 0
+    """Calls begun, where the scenario limits them."""
+    raised: int = 0
+    """By how much a person raised that limit."""
 
     @property
     def complete(self) -> bool:

@@ -47,7 +47,7 @@ def test_what_the_protocol_is_about_is_within_reach(name: str) -> None:
 def test_scenarios_name_faults_that_are_there_and_leave_none_out() -> None:
     texts = [*SCENARIOS.values(), *DEEP.values(), *(rule.shows for rule in RULES.values())]
     for text in texts:
-        assert set(Scenario(text).bounds) <= {*FAULTS, "total"}, text
+        assert set(Scenario(text).bounds) <= {*FAULTS, "total", "limit"}, text
     named = [word.partition(":")[0] for text in SCENARIOS.values() for word in text.split()[1:]]
     assert set(FAULTS) <= set(named)
 

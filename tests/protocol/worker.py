@@ -57,7 +57,7 @@ def attempt(c: Scenario, s: State, i: int) -> Iterator[Edge]:
         yield from _claim(c, s, i, a)
     for p, part in enumerate(a.parts):
         if part == NONE and NONE not in a.parts[:p]:
-            yield _call(c, s, i, p)
+            yield from _call(c, s, i, p)
         elif part == OPENED:
             yield _request(s, i, p, f"attempt {i + 1}: sends the request")
         elif part == SENT:
@@ -205,7 +205,29 @@ def _part(a: Attempt, p: int, value: int) -> tuple[int, ...]:
     return (*a.parts[:p], value, *a.parts[p + 1 :])
 
 
-def _call(c: Scenario, s: State, i: int, p: int) -> Edge:
+def _limited(c: Scenario, s: State) -> bool:
+    """Closed + reserved + mine is more than the limit. Calls that are open are asked for, too."""
+    open_calls = sum(
+        part in (OPENED, SENT, REPLIED) for a in s.attempts if a.row == RUNNING for part in a.parts
+    )
+    counted = s.run.asked - (0 if c.has["reserve_before_call"] else open_calls)
+    return counted + 1 > c.limit + s.run.raised
+
+
+def _out_of_limit(c: Scenario, s: State, i: int, label: str) -> Iterator[Edge]:
+    """Siblings settle first; then the step is closed and the run asks a person."""
+    a = s.attempts[i]
+    if SENT in a.parts or REPLIED in a.parts:
+        return
+    to = _stopped(c, s, i)
+    yield Edge(f"{label}, a limit refuses", Kind.PROTOCOL, _interrupted(to))
+
+
+def _interrupted(s: State) -> State:
+    return s._replace(run=s.run._replace(status=INTERRUPTED))
+
+
+def _call(c: Scenario, s: State, i: int, p: int) -> Iterator[Edge]:
     """The call's row, under the run's lock; with it the request."""
     a, run = s.attempts[i], s.run
     label = f"attempt {i + 1}: calls for part {p + 1}"
@@ -214,12 +236,24 @@ def _call(c: Scenario, s: State, i: int, p: int) -> Edge:
         not goes_on and c.has["call_needs_running"]
     )
     if refused:
-        return Edge(f"{label}, is refused", Kind.PROTOCOL, _stopped(c, s, i))
+        yield Edge(f"{label}, is refused", Kind.PROTOCOL, _stopped(c, s, i))
+        return
+    if c.limit and _limited(c, s):
+        yield from _out_of_limit(c, s, i, label)
+        return
+    if c.limit:
+        s = s._replace(run=run._replace(asked=run.asked + 1))
     if not c.has["request_with_row"]:
-        return Edge(f"{label}, its row", Kind.PROTOCOL, put(s, i, parts=_part(a, p, OPENED)))
+        yield Edge(f"{label}, its row", Kind.PROTOCOL, put(s, i, parts=_part(a, p, OPENED)))
+        return
     edge = _request(s, i, p, label)
     late = "" if goes_on else "I11 a call begun after the stop"
-    return edge._replace(wrong=edge.wrong or late)
+    over = "I13 parts asked for more than the limit" if _overspent(c, s) else ""
+    yield edge._replace(wrong=edge.wrong or late or over)
+
+
+def _overspent(c: Scenario, s: State) -> bool:
+    return bool(c.limit) and s.run.asked > c.limit + s.run.raised
 
 
 def _request(s: State, i: int, p: int, label: str) -> Edge:

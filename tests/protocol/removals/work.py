@@ -10,6 +10,9 @@ PROJECTION = "activities/projection.py"
 
 # Rules of the code that the model, coarser than it, has no name for.
 EXTRA: dict[str, str] = {
+    "metered_in_the_stream": "a reply that takes more than is left is cut while it streams",
+    "stop_stays_with_part": "who goes on without an override finds the guardrail's stop again",
+    "override_once": "an override gives room for the stop it names, and the next stop asks again",
     "call_row_before_request": "the row of a call is committed before its request is sent",
     "items_lock_run": "items lock the run, so none lands after the next claim read the ledger",
     "retry_at_kept": "interrupt and resume do not skip what the provider asked to wait",
@@ -206,6 +209,39 @@ COMMITS = (
 
 CALL_ROWS = (
     Removal(
+        "reserve_before_call",
+        "activities/budget.py",
+        "    if over is not None:\n        return Refused(",
+        "    if over is not None and over.used > over.limit:\n        return Refused(",
+        "a call is asked for as long as the limit is not passed yet",
+    ),
+    Removal(
+        "metered_in_the_stream",
+        "activities/metering.py",
+        "        if self.over is not None:\n            self.cut()\n",
+        "",
+    ),
+    Removal(
+        "stop_stays_with_part",
+        CALLS,
+        "            stop if stop in GUARDRAILS else None,\n",
+        "            None,\n",
+    ),
+    Removal(
+        "override_once",
+        "api/resume.py",
+        "        UPDATE step_parts p SET stop = NULL,\n"
+        "            calls = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.calls END,\n",
+        "        UPDATE step_parts p SET stop = NULL, calls = -1000000,\n",
+        "the part has room for ever, so no later stop asks again",
+    ),
+    Removal(
+        "override_once",
+        "api/resume.py",
+        "early_ends = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.early_ends END,",
+        "early_ends = -1000000,",
+    ),
+    Removal(
         "call_fenced",
         CALLS,
         """            if (await claimed.fence(connection, run)).refusal is not None:
@@ -225,13 +261,13 @@ CALL_ROWS = (
         "call_row_before_request",
         "activities/parts.py",
         """        if not await call.open():
-            return PartEnd(code=PartEndCode.STOPPED)
+            return _not_opened(part, call)
         end = await call.stream()
 """,
         """        opening = asyncio.create_task(call.open())
         end = await call.stream()
         if not await opening:
-            return PartEnd(code=PartEndCode.STOPPED)
+            return _not_opened(part, call)
 """,
     ),
     Removal(
