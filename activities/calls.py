@@ -202,7 +202,7 @@ class PartCall:
         self.step.meter.ends(self.id, result.closing.usage)
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
         if end is not None and end.failure is None:
-            self.part.reply_hashes.append(self._mark())
+            self.part.reply_hashes.append(self._mark(end))
         if refused is None:
             self.part.kept.extend(pending)
             self.part.done = result.done
@@ -226,7 +226,7 @@ class PartCall:
         spinning = end.cause is None and not fresh
         if end.cause != Reason.GARBLED:
             known = self.part.reply_hashes
-            spinning = spinning or repeats(known, self._mark(), len(self.said), fresh)
+            spinning = spinning or repeats(known, self._mark(end), len(self.said), fresh)
         if spinning:
             facts = {"part": self.part.plan.part, "calls": self.part.calls}
             return PartEnd(code=PartEndCode.FAILED, reason=Reason.SPINNING, params=facts)
@@ -242,8 +242,10 @@ class PartCall:
             part.asked_again, part.refused = True, refused
         return part.asked_again
 
-    def _mark(self) -> str:
-        return fingerprint(self.call.text, self.said)
+    def _mark(self, end: CallEnd) -> str:
+        """A reply that the model did not end itself may go on otherwise: its text counts."""
+        whole = end.cause in (None, Reason.LENGTH)
+        return fingerprint(self.call.text, self.said if whole else ())
 
     def _stopped(self) -> PartEnd:
         """Nobody let the request end: a person, a limit, a sibling that failed."""
@@ -363,7 +365,8 @@ class PartCall:
         """Counters and end of the part; how many others are open, asked after the run's lock was
         taken, or two siblings each see the other open. Anything received ends a row of provider
         failures."""
-        replied = result.end is not None and result.end.failure is None
+        end = result.end
+        replied = end is not None and end.failure is None
         stop = result.verdict.reason if result.verdict is not None else None
         others: int = await connection.fetchval(
             """
@@ -383,7 +386,7 @@ class PartCall:
             self.step.claimed.plan_id,
             self.part.plan.part,
             *result.counters,
-            self._mark() if replied else None,
+            self._mark(end) if end is not None and replied else None,
             finished,
             dict(result.end.extras) if result.end else {},
             self.step.claimed.run.id,

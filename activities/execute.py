@@ -219,7 +219,7 @@ async def _fail(step: Step, end: PartEnd, retry: Failure | None, connection: Con
             Event(
                 type=EventType.GUARDRAIL_STOP,
                 actor=Actor.WORKER,
-                data={"code": str(reason), **end.params},
+                data={**params, "code": str(reason), "told": params.get("code")},
             ),
         )
     if reason == Reason.INVALID_REPLY:  # a resume, with another profile, begins to count again

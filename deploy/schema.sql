@@ -362,6 +362,7 @@ CREATE TABLE public.runs (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     started_at timestamp with time zone,
     ended_at timestamp with time zone,
+    warned jsonb DEFAULT '{}'::jsonb NOT NULL,
     CONSTRAINT runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'FAILED'::text, 'CANCELLED'::text])))),
     CONSTRAINT runs_check1 CHECK (((running_since IS NOT NULL) = (status = 'RUNNING'::text))),
     CONSTRAINT runs_check2 CHECK (((status <> 'RUNNING'::text) OR (reason_code IS NULL))),
@@ -396,6 +397,8 @@ COMMENT ON COLUMN public.runs.failures IS 'Provider errors in a row; anything re
 COMMENT ON COLUMN public.runs.woken IS 'Times the sweep woke this run since it last made progress.';
 
 COMMENT ON COLUMN public.runs.running_since IS 'Start of the present stretch in RUNNING; earlier ones are summed in seconds_running.';
+
+COMMENT ON COLUMN public.runs.warned IS 'Limits that were told to be near, with the value they had: once for each value.';
 
 CREATE TABLE public.sessions (
     token_hash text NOT NULL,
@@ -446,12 +449,15 @@ CREATE TABLE public.step_parts (
     barren integer DEFAULT 0 NOT NULL,
     reply_hashes text[] DEFAULT '{}'::text[] NOT NULL,
     result jsonb,
-    done_at timestamp with time zone
+    done_at timestamp with time zone,
+    stop text
 );
 
 COMMENT ON COLUMN public.step_parts.calls IS 'Calls that count against the cap; an override of a guardrail sets the counters back to 0.';
 
 COMMENT ON COLUMN public.step_parts.barren IS 'Calls in a row that added no item.';
+
+COMMENT ON COLUMN public.step_parts.stop IS 'Guardrail that stopped this part: no further call of it until a person overrides that stop.';
 
 CREATE TABLE public.step_plans (
     id uuid NOT NULL,

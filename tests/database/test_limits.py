@@ -56,9 +56,13 @@ async def used(shop: Shop, run_id: str) -> int:
 
 
 async def reservation(shop: Shop, run_id: str) -> int:
-    """The largest that was made."""
+    """The largest of a review."""
     [(tokens,)] = await shop.told(
-        "SELECT max(reserved_tokens) FROM model_calls WHERE run_id = $1", run_id
+        """
+        SELECT max(reserved_tokens) FROM model_calls
+        WHERE run_id = $1 AND step_name = 'review'
+        """,
+        run_id,
     )
     return int(tokens)
 
@@ -73,12 +77,12 @@ async def test_parts_side_by_side_reserve_before_they_call_and_never_take_more_t
 ) -> None:
     await profile(shop, *THREE)
     shop.llm.script(good_reviewer(errors=planted(3)))
-    free = await shop.run(3)
+    free = await shop.run(3, kind="minutes")
     assert await reviewed(shop, free) == "done"
     one, asked = await reservation(shop, free), len(shop.llm.requests)
 
     limit = int(2.5 * one)
-    run_id = await shop.run(3, limits={"max_tokens": limit})
+    run_id = await shop.run(3, kind="minutes", limits={"max_tokens": limit})
     shop.llm.script(lambda _: Reply(items=issues(3), stall_after=Items(1)))
     attempt = shop.attempt(shop.worker(), run_id)
     await shop.llm.wait_requests(asked + 2)
@@ -112,7 +116,7 @@ async def test_parts_side_by_side_reserve_before_they_call_and_never_take_more_t
 
 async def test_a_call_counts_from_its_row_on_whatever_becomes_of_it(shop: Shop) -> None:
     await profile(shop, *THREE)
-    run_id = await shop.run(3, limits={"max_calls": 2})
+    run_id = await shop.run(3, kind="minutes", limits={"max_calls": 2})
     shop.llm.script(good_reviewer(errors=planted(3)))
     assert await reviewed(shop, run_id) == "stale"
     assert len(shop.llm.requests) == 2
