@@ -13,6 +13,7 @@ from typing import Any
 
 from activities.bodies import keep_recipe
 from activities.budget import Refused, reserve
+from activities.ending import closing_of
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
@@ -25,7 +26,7 @@ from activities.spinning import fingerprint, repeats
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
-from workflows.vocabulary import GUARDRAILS, CallStatus, Reason, RunStatus, UsageSource
+from workflows.vocabulary import GUARDRAILS, Reason, RunStatus
 
 _NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
 """Nothing was made, nothing paid: the part's caps do not count it."""
@@ -265,45 +266,8 @@ class PartCall:
         return part.calls, part.early_ends + (end.cause is not None), barren
 
     def _closing(self, end: CallEnd | None) -> CallClosing:
-        call, claimed = self.call, self.step.claimed
-        status, cause, error = CallStatus.SUCCEEDED, None, None
-        if end is None:
-            status = CallStatus.CANCELLED
-            cause = self.step.watch.stopping or self._stopped().reason or Reason.INTERRUPTED
-        elif end.failure is not None:
-            status, cause, error = CallStatus.FAILED, end.failure.cause, end.failure.message
-        elif end.cause is not None:
-            status, cause, error = CallStatus.FAILED, end.cause, end.fault
-        usage, source = call.usage, UsageSource.REPORTED
-        if usage is None:
-            usage = call.estimate()
-            source = UsageSource.UNKNOWN if usage is None else UsageSource.ESTIMATED
-        facts: dict[str, object] = {}
-        if self.writer.dropped:
-            facts["dropped"] = dict(self.writer.dropped)
-        if end is not None and end.again is not None:
-            facts["form_refused"] = True
-        if usage is not None and call.cut_prompt(self.need.prompt):
-            facts |= {"prompt_sent": self.need.prompt, "prompt_counted": usage.input}
-        return CallClosing(
-            call_id=self.id,
-            run_id=claimed.run.id,
-            status=status,
-            profile=claimed.profile,
-            end_cause=cause,
-            finish_reason=end.finish_reason if end else None,
-            usage=usage,
-            usage_source=source,
-            http_status=call.http_status,
-            provider_request_id=call.provider_request_id,
-            first_token_ms=call.first_token_ms,
-            error=error,
-            items_kept=self.writer.kept,
-            items_dropped=self.writer.dropped.total(),
-            text=call.reply,
-            form=call.form,
-            facts=facts,
-        )
+        stopped_by = self.step.watch.stopping or self._stopped().reason or Reason.INTERRUPTED
+        return closing_of(self.call, end, self.writer, self.need, stopped_by=stopped_by)
 
     async def _store(self, connection: Connection, result: _Result) -> Reason | None:
         """The transaction. Why the fence refused the result, if it did: the call is closed in any
