@@ -30,6 +30,7 @@ from workflows.vocabulary import GUARDRAILS, Reason, RunStatus
 
 _NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
 """Nothing was made, nothing paid: the part's caps do not count it."""
+_FREED_BY_SIBLINGS = frozenset({Reason.LIMIT_TOKENS, Reason.LIMIT_COST})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +129,17 @@ class PartCall:
             return True
 
         if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
+            self.step.meter.forget(self.id)
             if self.refused is None:
                 self.step.watch.stop(Reason.INTERRUPTED)
             return False
         self.part.calls += 1
         return True
+
+    @property
+    def may_fit_later(self) -> bool:
+        """A limit refused it for what siblings have reserved and may not use."""
+        return self.refused is not None and self.refused.reason in _FREED_BY_SIBLINGS
 
     def _recipe(self) -> dict[str, Any]:
         """The pieces of the prompt by their ids: with them it can be made again."""

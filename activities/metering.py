@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 COUNTED_AGAIN = 64
 """Bytes behind which a reply that is longer than it should be is counted again."""
 THINKING_SECONDS = 0.5
+LOOK_SECONDS = 1.0
 _ZERO = Decimal(0)
 
 
@@ -67,6 +69,8 @@ class Meter:
     open: dict[str, Need] = field(default_factory=dict)
     beyond: dict[str, dict[str, Decimal]] = field(default_factory=dict)
     """By call, what it received beyond its reservation."""
+    ended: int = 0
+    freed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begins(self, call_id: str, need: Need, limits: Amounts, used: Amounts) -> None:
         """A call got its row; `used` is what is closed and reserved, this call's part too."""
@@ -95,8 +99,14 @@ class Meter:
             name: sum((by[name] for by in self.beyond.values()), _ZERO) for name in (TOKENS, COST)
         }
 
+    def forget(self, call_id: str) -> None:
+        """It did not begin after all."""
+        self.open.pop(call_id, None)
+
     def ends(self, call_id: str, usage: Usage | None) -> None:
         """What the call did not use of its reservation is free again."""
+        self.ended += 1
+        self.freed.set()
         need = self.open.pop(call_id, None)
         self.beyond.pop(call_id, None)
         if need is None or usage is None:
@@ -107,6 +117,18 @@ class Meter:
             COST: (need.cost or _ZERO) - (cost or _ZERO),
         }
         self.left = {name: left + unused[name] for name, left in self.left.items()}
+
+    async def room(self, before: int) -> bool:
+        """Whether a call that was refused may fit now: a sibling ended since `ended` was `before`,
+        or one does within a second, or is still open then. False: nothing else is reserved."""
+        if self.ended != before:
+            return True
+        if not self.open:
+            return False
+        self.freed.clear()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.freed.wait(), LOOK_SECONDS)
+        return True
 
 
 class Metered:

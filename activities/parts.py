@@ -65,8 +65,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         call = PartCall(step, part, prompt, size, manner)
         if (wait := await _room(step, call.need.tokens)) is not None:
             return wait
-        if not await call.open():
-            return _not_opened(part, call)
+        if not await _opened(step, call):
+            return _not_opened(step, part, call)
         end = await call.stream()
         manner = end.again if end else None
         settled, last_cause = await call.settle(end), end.cause if end else None
@@ -74,8 +74,20 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
             return settled
 
 
-def _not_opened(part: PartState, call: PartCall) -> PartEnd:
-    if call.refused is None:
+async def _opened(step: Step, call: PartCall) -> bool:
+    """A limit has refused a call only when no sibling holds a reservation that it may not use."""
+    while True:
+        ended = step.meter.ended
+        if await call.open():
+            return True
+        if step.aborted or step.overdue or not call.may_fit_later:
+            return False
+        if not await step.meter.room(ended):
+            return False
+
+
+def _not_opened(step: Step, part: PartState, call: PartCall) -> PartEnd:
+    if call.refused is None or step.aborted:
         return PartEnd(code=PartEndCode.STOPPED)
     return limited(part, call.refused.reason, call.refused.params)
 

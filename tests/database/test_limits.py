@@ -114,6 +114,20 @@ async def test_parts_side_by_side_reserve_before_they_call_and_never_take_more_t
     assert len(reviews) == 3, "only the part that was refused is asked"
 
 
+async def test_a_part_waits_for_what_its_siblings_have_reserved_and_may_not_use(
+    shop: Shop,
+) -> None:
+    """Each asks for far longer replies than it gets, so all fit one after the other."""
+    await profile(shop, *THREE, output=6000)
+    run_id = await shop.run(3, kind="minutes", max_rounds=1, limits={"max_tokens": 15_000})
+    shop.llm.script({"redraft_refine": good_reviewer(errors=planted(3))})
+    shop.llm.queue(*[Reply(before_first=0.2, items=issues(3))] * 3, schema="redraft_review")
+    assert await reviewed(shop, run_id) == "done"
+    assert len([r for r in shop.llm.requests if r.schema == "redraft_review"]) == 3
+    assert shop.llm.most_in_flight == 2
+    assert await used(shop, run_id) <= 15_000
+
+
 async def test_a_call_counts_from_its_row_on_whatever_becomes_of_it(shop: Shop) -> None:
     await profile(shop, *THREE)
     run_id = await shop.run(3, kind="minutes", limits={"max_calls": 2})

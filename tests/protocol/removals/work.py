@@ -260,14 +260,14 @@ CALL_ROWS = (
     Removal(
         "call_row_before_request",
         "activities/parts.py",
-        """        if not await call.open():
-            return _not_opened(part, call)
+        """        if not await _opened(step, call):
+            return _not_opened(step, part, call)
         end = await call.stream()
 """,
         """        opening = asyncio.create_task(call.open())
         end = await call.stream()
         if not await opening:
-            return _not_opened(part, call)
+            return _not_opened(step, part, call)
 """,
     ),
     Removal(
