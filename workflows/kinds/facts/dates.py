@@ -75,7 +75,11 @@ def verify_dates(material: Material, body: str) -> list[Finding]:
 
 def _findings(ground: _Ground, body: str) -> Iterator[Finding]:
     days = list(islice(read_days(body), MOST_DAYS))
+    weekdays = _weekdays(days)
+    dated = {id(_beside(body, day, weekdays)) for day in days if day.month}
     for day in days:
+        if id(day) in dated:  # what is written beside a date is checked by the date
+            continue
         finding = _check(ground, body, day)
         if finding is not None:
             yield finding
@@ -117,7 +121,9 @@ def _derived(ground: _Ground, body: str, day: Day, meeting: date) -> Finding | N
     possible = nearest(day, meeting)
     match = None
     if possible is not None and possible > meeting:
-        match = line_that_speaks_of(ground.facts, body, day.start, day.end, ground.relative)
+        match = line_that_speaks_of(
+            ground.facts, context_weights(body, day.start, day.end), ground.relative
+        )
     if match is not None and possible is not None:
         if match.expression.may_mean(possible):
             return None
@@ -180,9 +186,7 @@ def _finding(
 def _weekdays_beside(ground: _Ground, body: str, days: Sequence[Day]) -> Iterator[Finding]:
     """`Friday, 4 December 2026` has to be a Friday."""
     dates = [day for day in days if day.month and (day.year or ground.meeting)]
-    weekdays = {day.end: day for day in days if day.weekday} | {
-        day.start: day for day in days if day.weekday
-    }
+    weekdays = _weekdays(days)
     for day in dates:
         beside = _beside(body, day, weekdays)
         real = nearest(day, ground.meeting or ANY_DAY)
@@ -193,6 +197,12 @@ def _weekdays_beside(ground: _Ground, body: str, days: Sequence[Day]) -> Iterato
         right = _weekday_like(written, real.isoweekday()) if known else None
         problem = f"{real.isoformat()} is not a “{written}”."
         yield _finding(body, (beside.start, beside.end), problem, right)
+
+
+def _weekdays(days: Sequence[Day]) -> Mapping[int, Day]:
+    """By where they begin and where they end."""
+    ends = {day.end: day for day in days if day.weekday}
+    return ends | {day.start: day for day in days if day.weekday}
 
 
 def _beside(body: str, day: Day, weekdays: Mapping[int, Day]) -> Day | None:
@@ -217,7 +227,7 @@ def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
     facts, today = ground.facts, ground.meeting or ANY_DAY
     for expression in islice(body_relative(body, today), MOST_DAYS):
         span = (expression.start, expression.end)
-        match = line_that_speaks_of(facts, body, *span, ground.relative, least=4.0)
+        match = line_that_speaks_of(facts, context_weights(body, *span), ground.relative, least=4.0)
         if match is None or not expression.disagrees(match.expression):
             continue
         other = match.expression

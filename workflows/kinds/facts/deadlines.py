@@ -7,18 +7,19 @@ when the line that speaks of the same thing can not mean it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import lru_cache
 
+from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.context import (
     Facts,
     clear_winner,
-    context_weights,
     facts_of,
     line_score,
+    stems,
 )
 from workflows.kinds.facts.day_spans import Expression
 from workflows.kinds.facts.days import Day
@@ -27,6 +28,12 @@ from workflows.kinds.kind import SourceText
 
 ANY_DAY = date(2025, 1, 8)
 """A Wednesday early in a month: what stands in when the meeting's day is not known."""
+_TIME_WORDS = frozenset(
+    stem
+    for word in (*lexicon.WEEKDAYS, *lexicon.MONTHS, *lexicon.TIME_WORDS)
+    for stem in stems(word)
+)
+"""Words that tell when and not what: `next` in two places makes them no talk of the same thing."""
 _DAY_OF_MONTH = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)\b|(?<![\d月.])(\d{1,2}) ?[号日]", re.IGNORECASE
 )
@@ -102,12 +109,12 @@ def follows(day: Day, meeting: date, sources: tuple[SourceText, ...]) -> bool:
 
 
 def line_that_speaks_of(
-    facts: Facts, body: str, start: int, end: int, said: Sequence[Said], *, least: float = 3.0
+    facts: Facts, weights: Mapping[str, float], said: Sequence[Said], *, least: float = 3.0
 ) -> Said | None:
-    """The expression in the line that clearly speaks of the same thing as [start, end)."""
+    """The expression in the line that clearly speaks of the same thing as the weighed words."""
     if not said:
         return None
-    weights = context_weights(body, start, end)
+    weights = {word: weight for word, weight in weights.items() if word not in _TIME_WORDS}
     best: dict[tuple[object, ...], tuple[float, int]] = {}
     scores: dict[int, float] = {}
     for index, one in enumerate(said):

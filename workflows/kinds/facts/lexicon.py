@@ -156,3 +156,12 @@ AGENDA_WORDS = _list(
     """
 )
 """Words of an agenda's entries that say nothing of what they are about."""
+
+TIME_WORDS = _list(
+    """
+    next last coming day days week weeks month months year tomorrow tonight today yesterday weekend
+    until till before after later end due deadline within 之前 以前 下周 本周 月底 明天 后天 今天
+    下个 个月 周后 天后 年底 周末 截止 前完 完成
+    """
+)
+"""Words that tell when, and not what."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, zip_longest
@@ -214,7 +214,7 @@ def _finding(facts: Facts, known: Known, body: str, named: _Named) -> Finding:
     right = likely_person(known, named.text)
     evidence: tuple[str, ...] = ()
     if right is None and named.owner:
-        speaker = who_said(facts, body, named.start, named.end)
+        speaker = who_said(facts, context_weights(body, named.start, named.end))
         if speaker is not None:
             right, evidence = facts.lines[speaker].speaker, (facts.lines[speaker].name,)
     return Finding(
@@ -248,9 +248,8 @@ def likely_person(known: Known, text: str) -> str | None:
     return None
 
 
-def who_said(facts: Facts, body: str, start: int, end: int) -> int | None:
-    """The line in which somebody takes on what the sentence around [start, end) speaks of."""
-    weights = context_weights(body, start, end)
+def who_said(facts: Facts, weights: Mapping[str, float], *, least: float = 6.0) -> int | None:
+    """The line in which somebody takes on what the weighed words speak of."""
     best: dict[str, tuple[float, int]] = {}
     for at, line in enumerate(facts.lines):
         if not line.speaker or not re.search(
@@ -259,4 +258,4 @@ def who_said(facts: Facts, body: str, start: int, end: int) -> int | None:
             continue
         score = line_score(facts, weights, at)
         best[line.speaker] = max(best.get(line.speaker, (0.0, at)), (score, at))
-    return clear_winner(best.values(), least=6.0, lead=1.4)
+    return clear_winner(best.values(), least=least, lead=1.4)

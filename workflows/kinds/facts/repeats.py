@@ -19,7 +19,7 @@ MOST_TRIED = 20
 FEWEST_WORDS, FEWEST_CHINESE = 5, 10
 """Shorter statements ("None.", 无) may well stand twice."""
 _SENTENCE = re.compile(r"[^.!?。！？；\n]+(?:[.!?](?!\s|$)[^.!?。！？；\n]*)*[.!?。！？；]*")
-_MARKS = re.compile(r"^\s*(?:[-*+•>]+|\d{1,3}[.)、]|#{1,6})\s+(?:\[[ xX]?\]\s*)?")
+_MARKS = re.compile(r"\s*(?:[-*+•>]+|\d{1,3}[.)、]|#{1,6})\s+(?:\[[ xX]?\]\s*)?")
 _WORD = re.compile(r"[^\W_]+")
 _EMPTY_WORDS = frozenset(
     ("a", "an", "the", "of", "to", "and", "is", "are", "was", "were", "be", "that", "this", "it")

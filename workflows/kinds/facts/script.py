@@ -49,6 +49,9 @@ _TRADITIONAL = {
     if _PAIRS[1::2].count(simple) == 1 and simple not in "后里面台表斗谷几丑干只"
 }
 
+_IN_VALUE = re.compile(r"[A-Za-z0-9.]")
+"""What a value is made of: half of it is never replaced."""
+
 Verifier = Callable[[Material, str], Sequence[Finding]]
 
 
@@ -115,6 +118,10 @@ def _suggested(quote: str, plain: str, suggestion: str, *, full: bool) -> str:
     tail = 0
     while tail < shortest - lead and plain[-1 - tail] == suggestion[-1 - tail]:
         tail += 1
+    while lead and _IN_VALUE.match(plain[lead - 1]):
+        lead -= 1
+    while tail and _IN_VALUE.match(plain[-tail]):
+        tail -= 1
     new = suggestion[lead : len(suggestion) - tail]
     if full:
         new = "".join(_TRADITIONAL.get(character, character) for character in new)

@@ -28,15 +28,15 @@ MOST_FINDINGS = 50
 MOST_CAPITALS = 0.4
 """A line with a larger share of capitals is written in capitals and has no acronyms."""
 _TERM = re.compile(
-    r"(?<![\w@/.#-])(?:"
-    r"[A-Z]{2,10}s?(?![\w-])"  # LCD, EIPs
-    r"|[A-Za-z]{2,12}-?\d{1,6}[A-Za-z]{0,4}(?:\.\d{1,4}){0,3}(?![\w-])"  # EIP-4844, gpt4
-    r"|[A-Za-z]-?\d{3,6}[A-Za-z]?(?![\w-])"  # H100
-    r"|[a-z]{1,4}[A-Z][A-Za-z]{1,20}(?![\w-])"  # iPhone
-    r"|[A-Z][a-z]{1,12}[A-Z][A-Za-z]{0,20}(?![\w-])"  # GitHub
+    r"(?<![A-Za-z0-9_@/.#-])(?:"
+    r"[A-Z]{2,10}s?(?![A-Za-z0-9_-])"  # LCD, EIPs
+    r"|[A-Za-z]{2,12}-?\d{1,6}[A-Za-z]{0,4}(?:\.\d{1,4}){0,3}(?![A-Za-z0-9_-])"  # EIP-4844, gpt4
+    r"|[A-Za-z]-?\d{3,6}[A-Za-z]?(?![A-Za-z0-9_-])"  # H100
+    r"|[a-z]{1,4}[A-Z][A-Za-z]{1,20}(?![A-Za-z0-9_-])"  # iPhone
+    r"|[A-Z][a-z]{1,12}[A-Z][A-Za-z]{0,20}(?![A-Za-z0-9_-])"  # GitHub
     r")"
 )
-_LATIN = re.compile(r"(?<![\w@/.#-])[A-Za-z][A-Za-z0-9]{2,20}(?![\w@-])")
+_LATIN = re.compile(r"(?<![A-Za-z0-9_@/.#-])[A-Za-z][A-Za-z0-9]{2,20}(?![A-Za-z0-9_@-])")
 _SKIPPED = re.compile(
     r"`[^`\n]{0,200}`|https?://\S{1,500}|\]\([^()\s]{0,300}\)|\bT\d+\b|^#{1,6}[^\n]*$", re.MULTILINE
 )

@@ -9,7 +9,7 @@ import re
 from datetime import date
 
 from workflows.kinds.facts.chinese_owners import owners_of
-from workflows.kinds.facts.context import Facts, facts_of, unique_quote
+from workflows.kinds.facts.context import Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.days import read_days
 from workflows.kinds.facts.deadlines import ANY_DAY, Said, line_that_speaks_of, said_relative
 from workflows.kinds.facts.names import Known, known_of, who_said
@@ -23,6 +23,9 @@ from workflows.vocabulary import Severity
 MOST_FINDINGS = 3
 """Of each sort: a style of minutes without owners is one thing to say, not ten."""
 LONGEST_ITEM = 200
+SURELY = 12.0
+"""Two or three of the rarest words have to be in and around the line in which somebody offers."""
+_NOBODY = re.compile(r"\W*(?:speaker|unknown|说话人|发言人|参会人|嘉宾)\W*\w{0,3}", re.IGNORECASE)
 _LABEL = re.compile(r"^\**[^:：*\n]{1,60}\**[:：]")
 _NAMED = re.compile(
     r"\b(?:all|every(?:one|body)|team|group|we|us|both|members|participants|staff|committee|"
@@ -73,9 +76,11 @@ def _has_owner(known: Known, body: str, item: ListItem) -> bool:
 def _ownerless(facts: Facts, body: str, item: ListItem, count: int) -> Finding:
     end = min(item.end, item.start + LONGEST_ITEM)
     quote = unique_quote(body, item.start, end)
-    speaker = who_said(facts, body, item.start, item.end)
+    speaker = who_said(facts, _words_of(item), least=SURELY)
     evidence: tuple[str, ...] = ()
     suggestion = None
+    if speaker is not None and _NOBODY.fullmatch(facts.lines[speaker].speaker):
+        speaker = None
     if speaker is not None and not item.cells and quote == item.text:
         evidence = (facts.lines[speaker].name,)
         suggestion = f"**{facts.lines[speaker].speaker}**: {quote}"
@@ -100,7 +105,7 @@ def _undated(material: Material, facts: Facts, body: str, actions: list[ListItem
     for item in actions:
         if _DATED.search(item.text) or any(read_days(item.text)) or read_relative(item.text, today):
             continue
-        match = line_that_speaks_of(facts, body, item.start, item.end, said, least=8.0)
+        match = line_that_speaks_of(facts, _words_of(item), said, least=8.0)
         if match is None:
             continue
         line = facts.lines[match.line]
@@ -116,6 +121,10 @@ def _undated(material: Material, facts: Facts, body: str, actions: list[ListItem
             )
         )
     return findings
+
+
+def _words_of(item: ListItem) -> dict[str, float]:
+    return dict.fromkeys(stems(item.text), 1.0)
 
 
 def _is_ahead(one: Said, today: date) -> bool:
