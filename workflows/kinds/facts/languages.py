@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from workflows.kinds.facts.code import is_code, without_code
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.facts.script import Verifier
 from workflows.kinds.kind import Finding, Material, SourceText
@@ -133,11 +134,11 @@ def names_are_read(material: Material, body: str) -> bool:
 
 
 def where_read(verifier: Verifier, *, words: bool = False) -> Verifier:
-    """The verifier, silent about texts that it cannot read (`words`: or cannot compare)."""
+    """The verifier, silent about code and texts that it cannot read (`words`: or compare)."""
 
     def verify(material: Material, body: str) -> Sequence[Finding]:
         readable = names_are_read if words else is_read
-        return verifier(material, body) if readable(material, body) else ()
+        return verifier(material, without_code(body)) if readable(material, body) else ()
 
     return verify
 
@@ -167,6 +168,8 @@ def verify_language(material: Material, body: str) -> list[Finding]:
 def _unread(material: Material, body: str) -> str | None:
     """Which text is in a language that the rules do not read."""
     given = material.language or ""
+    if is_code(body):
+        return "The text is program code"
     mine, theirs = reading(body), reading_of_sources(material.sources)
     if theirs.language is Language.OTHER:
         return f"The source is in a language that is not read here ({theirs.name})"

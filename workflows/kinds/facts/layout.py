@@ -59,7 +59,8 @@ def _last_heading(body: str) -> str:
 
 def _shape(body: str) -> Iterator[Finding]:
     for at, section in enumerate(sections(body)):
-        if at == 0 or section.level == BOLD:  # a title; a line that is only printed bold
+        # A title, a line that is only printed bold, and `### Notes: Ana` need nothing below.
+        if at == 0 or section.level == BOLD or re.search(r"[:：[]", section.title):
             continue
         if not any(body[one.body_start : one.end].strip() for one in sections_below(body, at)):
             yield _minor(body, section, "This section is empty.")
