@@ -41,6 +41,7 @@ _CLAUSE_END = re.compile(r"[,，、:：(（)）]|\s[-–—]\s")
 class Facts:
     """Lines with their numbers; for each word the lines that have it, and how rare that is."""
 
+    sources: tuple[SourceText, ...]
     lines: tuple[SourceLine, ...]
     numbers: tuple[tuple[Mention, ...], ...]
     places: Mapping[str, Sequence[int]]
@@ -61,6 +62,10 @@ class Facts:
     def valued(self) -> Mapping[float, Sequence[tuple[int, Mention]]]:
         """For each value the numbers that may mean it, with the index of their line."""
         return _index(self.numbers, lambda mention: mention.values)
+
+    @cached_property
+    def low(self) -> tuple[str, ...]:
+        return tuple(line.text.lower() for line in self.lines)
 
     @cached_property
     def speakers(self) -> frozenset[str]:
@@ -84,6 +89,7 @@ def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     total = max(len(lines), 2)
     scale = RAREST / math.log(1 + total)
     return Facts(
+        sources=sources,
         lines=lines,
         numbers=tuple(tuple(read_numbers(text)) for text in plain),
         places=places,

@@ -23,7 +23,8 @@ from workflows.kinds.facts.context import (
 from workflows.kinds.facts.days import date_spans
 from workflows.kinds.facts.english import number_words
 from workflows.kinds.facts.mentions import CURRENCIES, Mention, without_marks
-from workflows.kinds.kind import Finding, Material
+from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.kinds.passages import sentence_around
 from workflows.vocabulary import Severity
 
 _MASKED = re.compile(
@@ -142,8 +143,17 @@ def _other_value(facts: Facts, body: str, mention: Mention) -> _Match | None:
     """Another amount where the same is spoken of, and this one only where something else is."""
     if not (mention.strong and (mention.unit in _MONEY or mention.unit == "%")):
         return None
-    fitting = _fitting(facts, mention)
-    rated = _rated(facts, body, mention, fitting)
+    first, last = sentence_around(body, mention.start, mention.end)
+    return _other_value_in(facts.sources, body[first:last], mention.shifted(-first))
+
+
+@lru_cache(maxsize=KEPT)
+def _other_value_in(
+    sources: tuple[SourceText, ...], sentence: str, mention: Mention
+) -> _Match | None:
+    """Kept, because most sentences with amounts are right and stay through all rounds."""
+    facts = facts_of(sources)
+    rated = _rated(facts, sentence, mention, _fitting(facts, mention))
     own = [one for one in rated if one.match.mention.values & mention.values]
     others = [one for one in rated if one not in own]
     if not others or any(one.score * SURELY > others[0].score for one in own):
@@ -238,7 +248,7 @@ def _clearest(rated: list[_Rated], *, least: float, lead: float) -> _Match | Non
 
 
 def _has_noun(facts: Facts, nouns: set[str], at: int) -> bool:
-    text = facts.lines[at].text.lower() if 0 <= at < len(facts.lines) else ""
+    text = facts.low[at] if 0 <= at < len(facts.low) else ""
     return any(noun in text for noun in nouns)
 
 

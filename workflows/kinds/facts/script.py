@@ -57,7 +57,13 @@ Verifier = Callable[[Material, str], Sequence[Finding]]
 
 def fold(text: str) -> str:
     """The text in simplified characters and half-width digits and letters; of the same length."""
-    return text if text.isascii() else text.translate(_FOLDED)
+    return text if text.isascii() else _folded_text(text)
+
+
+@lru_cache(maxsize=32)
+def _folded_text(text: str) -> str:
+    """Each verifier asks for the same body."""
+    return text.translate(_FOLDED)
 
 
 def compared_alike(verifier: Verifier) -> Verifier:
