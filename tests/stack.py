@@ -33,6 +33,7 @@ TRANSCRIPT = "\n".join(f"Ana: line {n}, we ship the blue box on Friday." for n i
 def minutes(errors: int = 1, **more: Any) -> Json:
     """The body of a `POST /api/runs` with words E1x.. that only a FakeLLM player calls wrong."""
     lines = "\n".join(f"- We ship E{n}x on Friday." for n in range(1, errors + 1))
+    lines = lines or "- We ship the blue box on Friday."
     return {
         "kind": "minutes",
         "title": "Weekly",

@@ -16,7 +16,7 @@ from workflows.vocabulary import Severity
 MOST_FINDINGS = 5
 MOST_TRIED = 20
 """Places that are not unique in any quote stand in text that only repeats itself."""
-FEWEST_WORDS, FEWEST_CHINESE = 5, 10
+FEWEST_WORDS, FEWEST_CHINESE = 7, 12
 """Shorter statements ("None.", 无) may well stand twice."""
 _SENTENCE = re.compile(r"[^.!?。！？；\n]+(?:[.!?](?!\s|$)[^.!?。！？；\n]*)*[.!?。！？；]*")
 _MARKS = re.compile(r"\s*(?:[-*+•>]+|\d{1,3}[.)、]|#{1,6})\s+(?:\[[ xX]?\]\s*)?")
