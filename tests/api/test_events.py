@@ -168,6 +168,32 @@ async def test_live_text_comes_in_pieces_that_join_and_whole_to_who_comes_later(
             assert (whole.data["offset"], whole.data["text"]) == (0, "周四 on time")
 
 
+async def test_live_text_of_parts_side_by_side_comes_under_the_call_it_belongs_to(
+    served: Served,
+) -> None:
+    run_id = await rows.add_run(served.pool)
+    step = await rows.add_step(served.pool, run_id)
+    calls = {
+        part: await rows.add_call(
+            served.pool, run_id, step, part=part, partial_text=part, partial_length=len(part)
+        )
+        for part in ("facts:1", "facts:2", "invented")
+    }
+    async with served.stream(f"/api/runs/{run_id}/events") as response:
+        for more in ("", " and more"):
+            told = [(await next_frame(response, "partial")).data for _ in calls]
+            assert sorted((frame["call_id"], frame["offset"], frame["text"]) for frame in told) == (
+                sorted(
+                    (call, len(part) if more else 0, more or part) for part, call in calls.items()
+                )
+            )
+            await served.pool.execute(
+                "UPDATE model_calls SET partial_text = part || ' and more', "
+                "partial_length = length(part) + 9 WHERE run_id = $1",
+                run_id,
+            )
+
+
 async def test_a_deleted_run_closes_its_stream_without_an_end(served: Served) -> None:
     run_id = await rows.add_run(served.pool)
     await rows.add_events(served.pool, run_id)

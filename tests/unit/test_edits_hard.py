@@ -47,6 +47,14 @@ def test_what_an_issue_says_should_go_goes(wrong: str) -> None:
     assert one_of(LINES, wrong, "", suggestion="").body == LINES.replace(wrong, "")
 
 
+@pytest.mark.parametrize("more", [{"category": "invented"}, {"raised_by": "person:ana"}])
+def test_what_nobody_said_or_a_person_complained_of_may_go_too(more: dict[str, Any]) -> None:
+    said = issue(1, "Bo agreed.")
+    odd = replace(said, finding=replace(said.finding, **more))
+    gone = refine(LINES, edit("Bo agreed.", "", "I1"), issues=(odd,))
+    assert gone.body == LINES.replace("Bo agreed.", "")
+
+
 def test_words_may_go_from_a_sentence_that_stays() -> None:
     assert one_of("He said the the word.", "the the", "the").body == "He said the word."
     body = "We ship on Friday, as Bo asked twice."

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fake_llm import FakeLLM, Reply, Request, errors
+from tests.fake_llm import FakeLLM, Items, Reply, Request, errors
 from tests.stack import Json, Stack, consistent, minutes
 from tests.unit.kind_material import meetings
 
@@ -60,6 +60,35 @@ async def test_a_window_that_fails_for_good_fails_the_step(stack: Stack, llm: Fa
     run = await stack.until(run["id"], "FAILED", seconds=60)
     assert run["reason"]["code"] == "provider_refused"
     assert run["current_round"] == 0
+    await consistent(stack, run["id"])
+
+
+async def test_a_window_that_is_cut_goes_on_with_what_is_missing_of_it(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    def cut_in_the_second(request: Request) -> Reply:
+        if request.prompt.lines[0].number == 1 or request.part or request.document == "":
+            return Reply(items=[], extra={"score": 100})
+        kept = request.already_keys("quote")
+        quotes = [quote for quote in ("E1x", "We ship", "Decisions") if quote not in kept]
+        items = [issue_of(quote, severity="minor") for quote in quotes]
+        return Reply(items=items, extra={"score": 90}, cut_after=None if kept else Items(2))
+
+    llm.script({"redraft_review": cut_in_the_second})
+    run = await stack.create(long_minutes(LONG))
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    calls = [call for call in await stack.rows(run["id"], "calls") if call["part"] == "main:2"]
+    assert [(call["end_cause"], call["items_kept"]) for call in calls][:2] == [
+        ("cut", 2),
+        (None, 1),
+    ]
+    first, rest = [ask for ask in llm.requests if not ask.part and ask.prompt.lines[0].number > 1][
+        :2
+    ]
+    assert [line.number for line in first.prompt.lines] == [
+        line.number for line in rest.prompt.lines
+    ]
+    assert len(rest.already) == 2
     await consistent(stack, run["id"])
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from workflows.kinds.kind import OpenIssue
+from workflows.issues import family
+from workflows.kinds.kind import Finding, OpenIssue
 from workflows.kinds.passages import Span, overlaps, sentence_around, sentences_of
 
 _HEADING = re.compile(r"^[ \t]{0,3}#{1,6}[ \t]+\S|^[ \t]*\*\*[^*]+\*\*[:：]?[ \t]*$")
@@ -139,7 +140,15 @@ def _quoted(span: Span, asked: Asked) -> bool:
 
 
 def _removals(asked: Asked) -> Asked:
-    return [(issue, spans) for issue, spans in asked if issue.finding.suggestion == ""]
+    """Issues that let something go: those that say so, that nobody said it, or that a person
+    raised, whose words no rule reads."""
+    return [(issue, spans) for issue, spans in asked if _lets_go(issue.finding)]
+
+
+def _lets_go(finding: Finding) -> bool:
+    if finding.suggestion == "" or finding.raised_by.startswith("person:"):
+        return True
+    return finding.suggestion is None and family(finding.category) == "invented"
 
 
 def _common(one: str, other: str) -> int:
