@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from activities.bodies import keep_recipe
 from activities.budget import Refused, reserve
 from activities.ending import closing_of
 from activities.failures import Failure, Verdict
@@ -95,6 +94,7 @@ class PartCall:
     async def open(self) -> bool:
         """Commits the row before the request; False when the fence refuses."""
         claimed, profile = self.step.claimed, self.step.claimed.profile
+        days = self.step.tools.settings.body_retention_days
         opening = CallOpening(
             call_id=self.id,
             run_id=claimed.run.id,
@@ -108,6 +108,8 @@ class PartCall:
             prompt_hash=prompt_hash(profile, self.prompt),
             need=self.need,
             kept=len(self.part.kept),
+            recipe=self._recipe() if days else None,
+            body_seconds=days * 86_400.0,
         )
 
         async def work(connection: Connection) -> bool:
@@ -124,8 +126,6 @@ class PartCall:
             if self.refused is not None:
                 return False
             await open_call(connection, opening)
-            if days := self.step.tools.settings.body_retention_days:
-                await keep_recipe(connection, self.id, self._recipe(), days)
             return True
 
         if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import Any
 
 from activities import budget
-from activities.bodies import keep_reply
 from activities.metering import Need
 from activities.model import tokens
 from activities.model.client import Usage
@@ -48,6 +47,9 @@ class CallOpening:
     need: Need
     kept: int = 0
     """Items of the part that the prompt says are there: the reply goes on behind them."""
+    recipe: Mapping[str, Any] | None = None
+    """How the prompt is made, None where bodies are not kept; `body_seconds`: for how long."""
+    body_seconds: float = 0.0
 
 
 async def open_call(connection: Connection, opening: CallOpening) -> None:
@@ -93,6 +95,10 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         ), of_part AS (
             UPDATE step_parts SET calls = calls + 1
             WHERE plan_id = $4 AND part = $7 AND EXISTS (SELECT FROM opened)
+        ), body AS (
+            INSERT INTO model_call_bodies (call_id, recipe, expires_at)
+            SELECT $1, $16::jsonb, now() + make_interval(secs => $17)
+            FROM opened WHERE $16::jsonb IS NOT NULL
         )
         SELECT number FROM opened
         """,
@@ -111,6 +117,8 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.need.tokens,
         opening.prompt_hash,
         opening.need.cost,
+        None if opening.recipe is None else dict(opening.recipe),
+        opening.body_seconds,
     )
     return number
 
@@ -151,7 +159,6 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     written = await _write_end(connection, closing, cost, currency)
     if written is None:
         return False
-    await keep_reply(connection, closing.call_id, closing.text, closing.form)
     await _tell_end(connection, closing, written)
     await budget.warn(connection, closing.run_id, written["limits"] or {})
     return True
@@ -181,6 +188,10 @@ async def _write_end(
             FROM before WHERE c.id = before.id
             RETURNING c.status, c.end_cause, c.items_kept, c.part, c.number, c.step_id, c.round,
                       c.step_name
+        ), body AS (
+            UPDATE model_call_bodies b SET reply = $20,
+                recipe = b.recipe || jsonb_strip_nulls(jsonb_build_object('form', $21::text))
+            FROM before WHERE b.call_id = before.id
         ), totals AS (
             UPDATE runs r SET
                 tokens_input = r.tokens_input + coalesce($5, 0) - late * input,
@@ -202,21 +213,20 @@ async def _write_end(
                (SELECT limits FROM totals) AS limits
         FROM ended
         """,
-        closing.call_id,
-        closing.status,
-        closing.end_cause,
-        clean(closing.finish_reason)[:100] if closing.finish_reason else None,
+        *(closing.call_id, closing.status, closing.end_cause),
+        _short(closing.finish_reason, 100),
         *_tokens(closing.usage),
-        closing.usage_source,
-        cost,
-        currency,
-        closing.http_status,
-        clean(closing.provider_request_id)[:200] if closing.provider_request_id else None,
+        *(closing.usage_source, cost, currency, closing.http_status),
+        _short(closing.provider_request_id, 200),
         closing.first_token_ms,
-        clean(closing.error)[:500] if closing.error else None,
+        _short(closing.error, 500),
         *(closing.items_kept, closing.items_dropped, len(closing.text)),
-        closing.run_id,
+        *(closing.run_id, clean(closing.text), closing.form),
     )
+
+
+def _short(text: str | None, length: int) -> str | None:
+    return clean(text)[:length] if text else None
 
 
 def _tokens(usage: Usage | None) -> tuple[int | None, ...]:
