@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from activities.budget import Refused, reserve
-from activities.ending import closing_of
+from activities.ending import as_stored, closing_of
 from activities.failures import Failure, Verdict
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
@@ -288,9 +288,13 @@ class PartCall:
             return Reason.INTERRUPTED
         fence = await claimed.fence(connection, run)
         refused = fence.refusal
+        finished = refused is None and result.done and claimed.may_commit(fence)
         if refused is None and result.pending:
             await keep_items(connection, self.writer.place, result.pending)
-        closed = await close_call(connection, result.closing)
+        lost = (refused or Reason.INTERRUPTED) if result.done and not finished else None
+        unkept = 0 if refused is None else len(result.pending)
+        closing = as_stored(result.closing, lost=lost, unkept=unkept)
+        closed = await close_call(connection, closing)
         if closed and (usage := result.closing.usage) is not None:
             unused = self.need.tokens - usage.input - usage.output
             await give_back(connection, claimed.profile, unused)
@@ -298,7 +302,6 @@ class PartCall:
             return None
         if refused is not None:
             return refused
-        finished = result.done and claimed.may_commit(fence)
         open_parts = await self._write_part(connection, result, finished=finished)
         if not result.done:
             return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from activities.items import ItemWriter
 from activities.metering import Need
 from activities.model.client import CallEnd, ModelCall
@@ -51,3 +53,12 @@ def closing_of(
         form=call.form,
         facts=facts,
     )
+
+
+def as_stored(closing: CallClosing, *, lost: Reason | None, unkept: int) -> CallClosing:
+    """The same in view of what the fence lets be stored: `lost` says why a whole reply is not, and
+    SUCCEEDED means that it is; `unkept` items of it are not either."""
+    closing = replace(closing, items_kept=closing.items_kept - unkept)
+    if lost is None:
+        return closing
+    return replace(closing, status=CallStatus.CANCELLED, end_cause=lost)

@@ -16,8 +16,9 @@ from workflows.vocabulary import EventType, RunStatus
 
 Say: TypeAlias = Callable[[str, str], None]
 """(kind of violation, facts)"""
-LASTING = ("frozen", "parted", "stopped")
-"""What goes on after it began: a worker that was told to end still begins calls in its grace."""
+LASTING = ("frozen", "parted", "stopped", "at ")
+"""What goes on after it began: a worker that was told to end still begins calls in its grace, one
+that dies at a point may work for long before it gets there. Beginnings of how a blame says it."""
 LAG = 1.0
 """Seconds that the clocks of who blames and who stores may be apart on a busy machine."""
 
@@ -241,7 +242,7 @@ class Case:
             if blame.pid == worker.pid
             and blame.since >= worker.started - LAG
             and blame.since <= until + LAG
-            and (blame.how in LASTING or blame.since >= since - LAG)
+            and (blame.how.startswith(LASTING) or blame.since >= since - LAG)
             and blame.until >= since - LAG
         ]
 

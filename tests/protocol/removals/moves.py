@@ -74,9 +74,9 @@ _ROW = (
     Removal(
         "failure_by_own_step",
         "activities/calls.py",
-        "        if refused is not None:\n            return refused\n        finished",
+        "        if refused is not None:\n            return refused\n        open_parts",
         "        if refused is not None and result.done:\n            return refused\n"
-        "        finished",
+        "        open_parts",
         "the call's own transaction asks for the step too, just before",
     ),
     Removal(
