@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.kind_material import material
+from tests.unit.kind_material import material, work
 from workflows.kinds import load_kinds
 from workflows.kinds.facts.script import fold
-from workflows.kinds.kind import Finding
-from workflows.vocabulary import Severity
+from workflows.kinds.kind import Finding, Item, OpenIssue
+from workflows.vocabulary import Severity, StepName
 
 KINDS = load_kinds()
 MEETING = """Ana: The L_C_D_ screen needs EIP-4844 , says the GitHub page .
@@ -189,16 +189,27 @@ def test_an_agenda_item_that_nobody_spoke_of_is_minor() -> None:
     assert findings("agenda", "# Minutes\n\nText.\n", agenda=[]) == []
 
 
-def test_a_statement_that_stands_twice_in_a_section_is_minor_and_goes() -> None:
+@pytest.mark.parametrize("between", ["- Bo sends it.\n", ""])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_statement_that_stands_twice_in_a_section_is_minor_and_goes(
+    between: str, line_end: str
+) -> None:
     said = "- The case is made of light plastic from now on.\n"
-    body = f"# M\n\n## Decisions\n\n{said}- Bo sends it.\n{said}- Done.\n"
-    (finding,) = findings("repeats", body)
+    twice = f"# M\n\n## Decisions\n\n{said}{between}{said}- Done.\n".replace("\n", line_end)
+    once = f"# M\n\n## Decisions\n\n{said}{between}- Done.\n".replace("\n", line_end)
+    (finding,) = findings("repeats", twice)
     assert finding.severity is Severity.MINOR
-    assert finding.suggestion is not None
-    assert body.count(finding.quote) == 1
-    once = f"# M\n\n## Decisions\n\n{said}- Bo sends it.\n- Done.\n"
-    assert body.replace(finding.quote, finding.suggestion) == once
-    assert findings("repeats", once + f"\n## Summary\n\n{said}") == []
+    minutes = KINDS["minutes"]
+    step = work(StepName.REFINE, MEETING, twice, issues=(OpenIssue(number=1, finding=finding),))
+    edit = {"find": finding.quote, "replace": finding.suggestion, "resolves": ["I1"]}
+    item = minutes.accept(step, minutes.parts(step)[0], edit, [])
+    assert isinstance(item, Item)
+    assert minutes.refine(step, [item]).body == once
+
+
+def test_what_stands_in_two_sections_or_is_short_is_no_repetition() -> None:
+    said = "- The case is made of light plastic from now on.\n"
+    assert findings("repeats", f"## Decisions\n\n{said}\n## Summary\n\n{said}") == []
     assert findings("repeats", "- None.\n- None.\n- We ship E1x today.\n- We ship E2x today.") == []
 
 

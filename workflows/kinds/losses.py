@@ -79,8 +79,13 @@ def _lost_items(before: str, after: str, offset: int, asked: Asked) -> bool:
     missing = len(old) - len(new)
     if missing <= 0:
         return False
-    kept = {text for text, _ in new}
-    gone = [span for text, span in old if text not in kept]
+    kept = Counter(text for text, _ in new)
+    gone = []
+    for text, span in old:
+        if kept[text]:
+            kept[text] -= 1
+        else:
+            gone.append(span)
     return sum(_quoted(span, _removals(asked)) for span in gone) < missing
 
 
@@ -140,9 +145,18 @@ def _quoted(span: Span, asked: Asked) -> bool:
 
 
 def _removals(asked: Asked) -> Asked:
-    """Issues that let something go: those that say so, that nobody said it, or that a person
-    raised, whose words no rule reads."""
-    return [(issue, spans) for issue, spans in asked if _lets_go(issue.finding)]
+    """What may go: quotes of issues that say so, that nobody said it, or that a person raised,
+    whose words no rule reads; and what a suggestion leaves off the end of its quote, as of a
+    repetition, which can be quoted only together with what stands before it."""
+    whole = [(issue, spans) for issue, spans in asked if _lets_go(issue.finding)]
+    ends = [
+        (issue, [(start + len(issue.finding.suggestion), end) for start, end in spans])
+        for issue, spans in asked
+        if issue.finding.suggestion
+        and issue.finding.suggestion != issue.finding.quote
+        and issue.finding.quote.startswith(issue.finding.suggestion)
+    ]
+    return [*whole, *ends]
 
 
 def _lets_go(finding: Finding) -> bool:

@@ -86,6 +86,8 @@ def _finding(body: str, statement: _Statement) -> Finding | None:
     line = body.rfind("\n", 0, start) + 1
     whole = _MARKS.match(body, line) is not None and body[end : end + 1] in ("", "\n", "\r")
     gone = line - 1 if whole and line else start
+    if gone and body[gone - 1 : gone + 1] == "\r\n":
+        gone -= 1
     first = gone
     while body.count(body[first:end]) > 1 and first > 0 and end - first < LONGEST_QUOTE:
         first = max(0, first - 12)
