@@ -78,7 +78,7 @@ def _best(facts: Facts, weights: dict[str, float]) -> float:
 def _finding(body: str, item: ListItem, *, major: bool) -> Finding:
     end = min(item.end, item.start + 120)
     return Finding(
-        category="decision",
+        category="invented" if major else "decision",
         severity=Severity.MAJOR if major else Severity.MINOR,
         quote=unique_quote(body, item.start, end),
         problem=f"The source {'never speaks' if major else 'hardly speaks'} of this decision.",
