@@ -123,6 +123,36 @@ async def test_garbage_again_and_again_is_an_unusable_reply(stack: Stack, llm: F
     await consistent(stack, run["id"])
 
 
+async def test_a_fallback_answers_after_errors_and_everybody_sees_it(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    llm.queue(errors.server_error(503), errors.rate_limited(retry_after=300))
+    async with FakeLLM() as other:  # the stack is shared: its own profile stays as it is
+        backup = {"name": "backup", "model": "spare", "base_url": other.base_url}
+        first = {"name": "main", "model": "fake", "fallback": {"profile": "backup", "after": 2}}
+        for profile in (backup, first):
+            code, _ = await stack.call("POST", "/api/profiles", profile)
+            assert code == 201
+        run = await stack.create(minutes(errors=0, profile="main"))
+        run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+        assert len(other.requests) == 1
+    assert (run["profile"]["name"], run["fallback"]) == (
+        "main",
+        {"name": "backup", "version": 1},
+    )
+    calls = await stack.rows(run["id"], "calls")
+    assert [(c["profile"]["name"], c["model"], c["status"]) for c in calls] == [
+        ("main", "fake", "FAILED"),
+        ("main", "fake", "FAILED"),
+        ("backup", "spare", "SUCCEEDED"),
+    ]
+    changes = [e for e in await stack.rows(run["id"], "events") if e["type"] == "profile_changed"]
+    assert [(e["from"], e["to"], e["code"]) for e in changes] == [
+        ("main", "backup", "rate_limited")
+    ]
+    await consistent(stack, run["id"])
+
+
 async def test_an_absent_provider_is_waited_for(stack: Stack, llm: FakeLLM) -> None:
     await llm.refuse()
     run = await stack.create(minutes(errors=0))
