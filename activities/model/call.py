@@ -32,6 +32,8 @@ from workflows.vocabulary import Reason
 
 SHORTEST_SECRET = 16
 """Servers that ask for no key get any word, and a word may stand in a reply."""
+UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.InvalidURL)
+"""No connection, so no request."""
 SHORT_PROMPT = 3_000
 """Tokens; a shorter prompt fits every context."""
 CONTEXT_AT_LEAST = 1_000
@@ -84,6 +86,7 @@ class ModelCall:
         """HTTP requests sent: one, or none where address or key cannot be used."""
         self._manner = manner
         self._key = ""
+        self._unsent = False
         self._servers = servers
         self._profile = profile
         self._prompt = prompt
@@ -136,10 +139,13 @@ class ModelCall:
 
     def estimate(self) -> Usage | None:
         """What a call cost whose provider did not say: the messages as they were sent, and what
-        arrived. An answered refusal costs nothing; None when nobody knows what was done.
+        arrived. What was never sent, or answered by a refusal, costs nothing; None when nobody
+        knows what was done.
 
         Counts tokens: for a long text not on the loop.
         """
+        if not self.requests or self._unsent:
+            return Usage(input=0, output=0)
         if self.http_status is None and not self.received:
             return None
         if self.http_status not in (None, 200) and not self.received:
@@ -311,6 +317,7 @@ class ModelCall:
         return self._failed(failures.timed_out())
 
     def _after_loss(self, error: Exception) -> CallEnd:
+        self._unsent = isinstance(error, UNSENT)
         if self._reading.finish_reason or self._done:
             return self._concluded()
         if self._reading.received:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from activities.failures import Verdict
-from activities.model.client import prompt_hash
+from activities.model.client import Usage, prompt_hash
 from tests.fake_llm import FakeLLM, Items, Reply, errors
 from tests.model_caller import EDITS, KEY, PROMPT, Caller, profile, serving
 from workflows.vocabulary import Reason
@@ -110,6 +110,12 @@ async def test_a_refused_connection_is_tried_again_later(caller: Caller) -> None
     ended = await caller.ask()
     assert (ended.failure.verdict, ended.failure.code) == (Verdict.RETRY, "unreachable")
     assert ended.call.requests == 1
+    assert ended.call.estimate() == Usage(input=0, output=0)
+
+
+async def test_what_was_sent_and_never_answered_may_have_been_billed(caller: Caller) -> None:
+    caller.hurry()
+    assert (await caller.ask(errors.hang())).call.estimate() is None
 
 
 async def test_a_missing_key_names_its_variable_and_sends_nothing(caller: Caller) -> None:
@@ -117,6 +123,7 @@ async def test_a_missing_key_names_its_variable_and_sends_nothing(caller: Caller
     assert (ended.failure.verdict, ended.failure.code) == (Verdict.FINAL, "key_not_set")
     assert "OTHER_KEY" in ended.failure.message
     assert ended.call.requests == 0
+    assert ended.call.estimate() == Usage(input=0, output=0)
     assert not caller.llm.requests
 
 
