@@ -125,6 +125,31 @@ async def test_a_later_review_that_cannot_pass_looks_at_what_changed_and_is_open
     await consistent(stack, run["id"])
 
 
+async def test_a_review_of_changes_lets_no_run_pass_though_nothing_is_open_any_more(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    def player(request: Request) -> Reply:
+        if request.schema == "redraft_review":
+            items = [issue_of(quote) for quote in ("E1x", "E2x") if quote in request.document]
+            hang = request.part == "changes"
+            return Reply(items=[] if hang else items[:2], extra={"score": 50}, hang=hang)
+        edit = {"find": "E1x", "replace": "the blue box", "resolves": ["I1"]}
+        return Reply(items=[edit])
+
+    llm.script(player)
+    run = await stack.create(minutes(errors=2))
+    await llm.wait_requests(3, seconds=40)
+    [other] = [one for one in await stack.rows(run["id"], "issues") if one["status"] == "open"]
+    path = f"/api/runs/{run['id']}/issues/{other['id']}"
+    assert (await stack.call("PATCH", path, {"status": "waived", "reason": "as agreed"}))[0] == 200
+    llm.release()
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    assert (run["reason"]["code"], run["current_round"]) == ("passed", 3)
+    assert [ask.part for ask in llm.of("redraft_review")] == ["", "changes", ""]
+    assert [step["name"] for step in await steps(stack, run)][-2:] == ["review", "review"]
+    await consistent(stack, run["id"])
+
+
 async def test_the_next_round_goes_on_from_the_best_text(stack: Stack, llm: FakeLLM) -> None:
     tries: list[int] = []
 
