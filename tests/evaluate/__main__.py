@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from tests.evaluate.measure import HELD_OUT, MINUTES, TUNED, Counts, measure
+from tests.evaluate.measure import HELD_OUT, MINUTES, TUNED, Counts, labelled, measure
 
 FACTS = {
     "number": "numbers",
@@ -33,7 +33,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--texts", action="store_true", help="also show alarms and what was missed")
     given = parser.parse_args(words)
     counts = measure()
-    lines = [*alarm_table(counts), "", *recall_table(counts), ""]
+    lines = [*alarm_table(counts), "", *recall_table(counts), "", *labelled(), ""]
     broken = misses(counts)
     lines += [*counts.texts, ""] if given.texts else []
     sys.stdout.write("\n".join([*lines, *(broken or ["All bounds hold."])]) + "\n")

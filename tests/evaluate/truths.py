@@ -105,5 +105,21 @@ def _project_minutes() -> Iterator[Truths]:
         )
 
 
+def labelled_texts() -> Iterator[tuple[str, Material, str, bool]]:
+    """Name of the set, material, a text of a model, and whether people found it right."""
+    raw = json.loads((DATA / "diasumfact" / "annotations_qmsum.json").read_text(encoding="utf-8"))
+    for entry in raw.values():
+        said = material("\n".join(entry["utterances"]))
+        for model in entry["annotations"].values():
+            for one in model["sentence_annotations"]:
+                right = all(each["error_class"] == "No Error" for each in one["annotation"])
+                yield "sentences", said, one["sentence"], right
+    folder = DATA / "summedits"
+    documents = json.loads((folder / "qmsumm_docs.json").read_text(encoding="utf-8"))
+    for line in (folder / "qmsumm_rows.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield "summaries", material(documents[row["doc"]]), row["summary"], row["label"] == 1
+
+
 def sentences(text: str) -> list[str]:
     return [piece for piece in re.split(r"(?<=[.!?])\s+", text) if piece.strip()]

@@ -155,6 +155,8 @@ def test_a_weekday_must_fit_its_date() -> None:
 
 def test_the_date_in_a_header_may_be_written_in_another_zone() -> None:
     assert dates("**Date:** 25 November 2026, 02:00 UTC", timezone="America/New_York") == []
+    assert len(dates("**Date:** 25 November 2026, 02:00 UTC", timezone="Etc/UTC")) == 1
+    assert len(dates("**日期：** 2026年11月25日 北京时间", timezone="Asia/Shanghai")) == 1
     (finding,) = dates("**Date:** 26 November 2026, 02:00 UTC", timezone="America/New_York")
     assert finding.suggestion is not None
     assert "24 November 2026" in finding.suggestion

@@ -41,6 +41,14 @@ _HEADER = re.compile(
     re.I,
 )
 _ZONE = re.compile(r"\b(?:UTC|GMT|[A-Z]{1,4}[SD]T|CET|BST|IST)\b|\d[ \t]?Z\b|时区|北京时间")
+_SAME_ZONES = {
+    r"UTC|GMT|Z": ("UTC", "GMT", "Etc/UTC", "Etc/GMT", "Etc/Zulu", "Africa/Abidjan"),
+    r"CE?S?T": ("Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Rome", "Europe/Vienna"),
+    r"ES?D?T": ("America/New_York", "America/Toronto", "US/Eastern"),
+    r"PS?D?T": ("America/Los_Angeles", "US/Pacific"),
+    r"北京时间": ("Asia/Shanghai", "PRC"),
+}
+"""Names of zones as people write them, with the ones that a meeting's attribute may name."""
 NEAR = 40
 """Characters after a date in which a time zone may stand."""
 
@@ -95,18 +103,19 @@ def _check(ground: _Ground, body: str, day: Day) -> Finding | None:
     line = body[body.rfind("\n", 0, day.start) + 1 : day.start]
     header = _HEADER.match(line) is not None
     if header:
-        return None if meeting is None else _header(body, day, meeting)
+        return None if meeting is None else _header(ground, body, day, meeting)
     if meeting is not None and not day.weekday:
         return _derived(ground, body, day, meeting)
     return _unsaid(ground, body, day)
 
 
-def _header(body: str, day: Day, meeting: date) -> Finding | None:
+def _header(ground: _Ground, body: str, day: Day, meeting: date) -> Finding | None:
     """The date of the meeting itself; in another time zone it may be the day before or after."""
     if day.weekday:
         wrong = day.weekday != meeting.isoweekday()
     else:
-        zoned = _ZONE.search(body[day.end : day.end + NEAR].partition("\n")[0]) is not None
+        zone = _ZONE.search(body[day.end : day.end + NEAR].partition("\n")[0])
+        zoned = zone is not None and not _is_own_zone(ground, zone.group())
         wrong = nearest(day, meeting) != meeting and not (zoned and one_off(day, meeting))
     if not wrong:
         return None
@@ -114,6 +123,12 @@ def _header(body: str, day: Day, meeting: date) -> Finding | None:
     right = None if day.weekday else written_like(written, meeting, year=bool(day.year))
     problem = f"The meeting was on {meeting.isoformat()}, not on {written}."
     return _finding(body, (day.start, day.end), problem, right)
+
+
+def _is_own_zone(ground: _Ground, written: str) -> bool:
+    """Whether a zone beside a date is the meeting's: then its date is the meeting's too."""
+    own = str(ground.material.attributes.get("timezone") or "")
+    return any(own in zones and re.search(names, written) for names, zones in _SAME_ZONES.items())
 
 
 def _derived(ground: _Ground, body: str, day: Day, meeting: date) -> Finding | None:
