@@ -165,3 +165,12 @@ TIME_WORDS = _list(
     """
 )
 """Words that tell when, and not what."""
+
+DECISION_WORDS = _list(
+    """
+    decided decision decisions agreed agree agreement approved approve confirmed confirm accepted
+    adopted rejected resolved team group meeting everybody everyone all members participants
+    unanimously vote voted 决定 同意 通过 一致 大家 会议 与会 讨论 批准 确认 采用
+    """
+)
+"""Words in which minutes tell of a decision and nobody spoke in it."""

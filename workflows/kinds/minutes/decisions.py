@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.sections import ListItem
@@ -15,9 +16,10 @@ from workflows.vocabulary import Severity
 MOST_FINDINGS = 20
 FEWEST_STEMS = 4
 """Shorter decisions ("Approved.") say too little to be looked for."""
-UNKNOWN, DOUBTFUL = 0.25, 0.32
+UNKNOWN, DOUBTFUL = 0.33, 0.4
 """Share of a decision's words, weighed by how rare they are, that stand close together; of true
 ones 1 in 200 has less than the first. Between the two a reader should look."""
+_EMPTY = frozenset(stem for word in lexicon.DECISION_WORDS for stem in stems(word))
 WINDOW = 30
 """Lines that may speak of one decision."""
 
@@ -45,11 +47,13 @@ def _support(sources: tuple[SourceText, ...], text: str) -> float:
 def support(facts: Facts, text: str) -> float:
     """The best share of the text's words that the lines of a window have; 1.0 for a short text."""
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|https?://\S+", r"\1", text)
-    wanted = list(dict.fromkeys(stems(plain)))
+    wanted = [word for word in dict.fromkeys(stems(plain)) if word not in _EMPTY]
     if len(wanted) < FEWEST_STEMS:
         return 1.0
-    weights = {word: facts.rarity.get(word, RAREST) for word in wanted}
-    return _best(facts, weights) / sum(weights.values())
+    rare = {word: facts.rarity.get(word, RAREST) for word in wanted}
+    # By count as well: in a short source what the meeting is about stands in every line.
+    equal = dict.fromkeys(wanted, 1.0)
+    return max(_best(facts, weights) / sum(weights.values()) for weights in (rare, equal))
 
 
 def _best(facts: Facts, weights: dict[str, float]) -> float:
