@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 TLS = Path(__file__).parent / "data" / "tls"
 AUTHORITY = TLS / "authority.pem"
-"""Signed the certificate of 127.0.0.1 and localhost beside it, whose key is no secret."""
+"""Signed the certificate of 127.0.0.1 and model.example beside it, whose key is no secret."""
 
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -27,9 +27,9 @@ class Between:
 
 
 @contextlib.asynccontextmanager
-async def proxy(*, refuse: bool = False) -> AsyncIterator[Between]:
-    """An HTTP proxy: absolute addresses are passed on, CONNECT opens a tunnel. With `refuse` it
-    wants credentials first."""
+async def proxy(port: int, *, refuse: bool = False) -> AsyncIterator[Between]:
+    """An HTTP proxy that finds every host at this port: absolute addresses are passed on, CONNECT
+    opens a tunnel. With `refuse` it wants credentials first."""
     seen = Between()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -39,11 +39,11 @@ async def proxy(*, refuse: bool = False) -> AsyncIterator[Between]:
         if refuse:
             writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
             return
-        parts = urlsplit(f"//{address}" if method == "CONNECT" else address)
-        there, to = await asyncio.open_connection(parts.hostname, parts.port)
+        there, to = await asyncio.open_connection("127.0.0.1", port)
         if method == "CONNECT":
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:
+            parts = urlsplit(address)
             path = f"{parts.path}?{parts.query}" if parts.query else parts.path
             to.write(head.replace(address.encode(), path.encode(), 1))
         await _join(reader, writer, there, to)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import ssl
 from collections.abc import Mapping
 
@@ -21,7 +22,7 @@ class Servers:
         self.settings = settings
         self._environment = environment
         self._manners: dict[tuple[str, str], Manner] = {}
-        self._pools: dict[str, httpx2.AsyncClient] = {}
+        self._pools: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._opening = asyncio.Lock()
         self._default_base = ""
 
@@ -78,13 +79,14 @@ class Servers:
         self._manners[(str(url), model)] = manner
 
     async def pool(self, url: httpx2.URL) -> httpx2.AsyncClient:
-        """The connections of a scheme, opened on first use."""
+        """The connections of a scheme, opened on first use; those to this machine are apart."""
+        kind = url.scheme, _is_near(url.host)
         async with self._opening:
-            if url.scheme not in self._pools:
-                self._pools[url.scheme] = await self._open(url.scheme)
-            return self._pools[url.scheme]
+            if kind not in self._pools:
+                self._pools[kind] = await self._open(*kind)
+            return self._pools[kind]
 
-    async def _open(self, scheme: str) -> httpx2.AsyncClient:
+    async def _open(self, scheme: str, near: bool) -> httpx2.AsyncClient:
         """Certificates take 0.1 s to read: off the loop, and only where they are needed."""
         if scheme == "https":
             trust = await asyncio.to_thread(httpx2.create_ssl_context)
@@ -92,6 +94,7 @@ class Servers:
             trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
         return httpx2.AsyncClient(
             verify=trust,
+            trust_env=not near,  # a proxy of the environment cannot reach what is here
             timeout=httpx2.Timeout(None, connect=self.settings.connect_timeout),
             # A kept connection that the server closed meanwhile costs a failed call; opening one
             # is nothing beside seconds of tokens.
@@ -105,6 +108,14 @@ class Servers:
 
     def _variable(self, name: str) -> str:
         return self._environment.get(name, "").strip()
+
+
+def _is_near(host: str) -> bool:
+    """Whether the address is this machine's own loopback."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def _library_default() -> str:

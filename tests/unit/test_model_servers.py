@@ -190,29 +190,30 @@ async def test_a_server_that_repeats_the_key_does_not_get_it_stored(caller: Call
     assert "a …" in ended.call.reply
 
 
+FAR = "model.example/v1"
+"""A host that only the proxy of a test finds."""
+
+
 async def test_a_proxy_is_used_where_the_environment_names_one(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with proxy() as between:
+    async with proxy(caller.llm.port) as between:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{between.port}")
-        ended = await caller.ask(Reply(items=EDITS))
+        ended = await caller.ask(Reply(items=EDITS), base_url=f"http://{FAR}?api-version=1")
         assert ended.end.cause is None
-        address = f"POST {caller.llm.base_url}/chat/completions"
-        assert between.asked == [address]
-        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-        caller.hurry()
+        assert between.asked == [f"POST http://{FAR}/chat/completions?api-version=1"]
+        assert caller.llm.requests[0].path == "/v1/chat/completions?api-version=1"
         assert (await caller.ask(Reply(items=EDITS))).end.cause is None
-        assert between.asked == [address]
+        assert len(between.asked) == 1, "what is on this machine needs no proxy"
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_a_proxy_that_wants_credentials_says_what_to_set(
     caller: Caller, monkeypatch: pytest.MonkeyPatch, scheme: str
 ) -> None:
-    async with proxy(refuse=True) as between:
+    async with proxy(caller.llm.port, refuse=True) as between:
         monkeypatch.setenv(f"{scheme}_proxy", f"http://127.0.0.1:{between.port}")
-        base = caller.llm.base_url.replace("http:", f"{scheme}:")
-        ended = await caller.ask(base_url=base)
+        ended = await caller.ask(base_url=f"{scheme}://{FAR}")
     assert (ended.failure.verdict, ended.failure.code) == (Verdict.FINAL, "proxy_refused")
     assert not caller.llm.requests
 
@@ -220,20 +221,19 @@ async def test_a_proxy_that_wants_credentials_says_what_to_set(
 async def test_an_authority_of_ones_own_is_trusted_where_the_environment_names_it(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with tls_end(caller.llm.port) as end:
+    async with tls_end(caller.llm.port) as end, proxy(end.port) as between:
         address = f"https://127.0.0.1:{end.port}/v1"
         unknown = await caller.ask(base_url=address)
         assert (unknown.failure.verdict, unknown.failure.code) == (Verdict.FINAL, "untrusted")
         assert "SSL_CERT_FILE" in unknown.failure.message
         monkeypatch.setenv("SSL_CERT_FILE", str(AUTHORITY))
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{between.port}")
         caller.hurry(caller.settings)
         assert (await caller.ask(Reply(items=EDITS), base_url=address)).end.cause is None
-        async with proxy() as between:
-            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{between.port}")
-            caller.hurry(caller.settings)
-            through = await caller.ask(Reply(items=EDITS), base_url=address)
+        assert not between.asked
+        through = await caller.ask(Reply(items=EDITS), base_url=f"https://{FAR}")
         assert through.end.cause is None
-        assert between.asked == [f"CONNECT 127.0.0.1:{end.port}"]
+        assert between.asked == ["CONNECT model.example:443"]
     assert len(caller.llm.requests) == 2
 
 
