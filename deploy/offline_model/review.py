@@ -26,8 +26,16 @@ MOST = 200
 """Findings looked at together; a text of nothing but mistakes must not take for ever."""
 _RANK = {"blocker": 0, "major": 1, "minor": 2}
 _OF_FACTS = frozenset(Category) - {Category.CONTRADICTION}
-FAMILIES = {"facts": _OF_FACTS, "claims": {Category.CONTRADICTION}, "gaps": frozenset[Category]()}
-"""What each of several reviewers side by side is asked for. By rule no gap can be found."""
+_NOTHING = frozenset[Category]()
+FAMILIES = {
+    "facts": _OF_FACTS,
+    "claims": {Category.CONTRADICTION},
+    "relations": {Category.CONTRADICTION},
+    "invented": _NOTHING,
+    "gaps": _NOTHING,
+}
+"""What each of several reviewers side by side is asked for. By rule nobody can find a gap, or say
+that a statement has no ground at all."""
 
 
 def review(prompt: Prompt) -> Mapping[str, Any]:

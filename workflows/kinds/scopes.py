@@ -82,7 +82,10 @@ def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPla
     ]
     if {INVENTED, "claims", reviewers.MAIN} & set(names):
         passages = [work.body[start:end] for start, end in sentences_of(work.body)]
-        ranked = ({number} for number in windows.nearest(lines, passages))
+        ranked = (
+            windows.around([number], len(lines), before=2, after=3)
+            for number in windows.nearest(lines, passages)
+        )
         ranges = windows.within(lines, ranked, budget, work.count)
         parts.append(_part(work, INVENTED, {"ranges": ranges}))
     return tuple(parts)

@@ -109,6 +109,8 @@ def within(
     for group in ranked:
         fresh = set(group) - chosen
         cost = size([lines[number - 1] for number in sorted(fresh)], count)
+        if used > budget * 0.95:
+            break
         if used + cost > budget and chosen:
             continue
         chosen |= fresh
@@ -137,7 +139,7 @@ def nearest(lines: Sequence[SourceLine], passages: Sequence[str]) -> list[int]:
     return list(order)
 
 
-_BEST = 8
+_BEST = 24
 
 
 def _best(
