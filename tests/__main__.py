@@ -1,7 +1,8 @@
-"""`./redraft test [--fast] [TIER …] [pytest options]`: the tests, services included.
+"""`./redraft test [--fast | --local-llm] [TIER …] [pytest options]`: the tests, services included.
 
 Without a tier all of them run, the quick ones first, and the faults beside them: those mostly wait.
-`--fast` runs those that need no service. Services are started by the tests themselves
+`--fast` runs those that need no service. `--local-llm` runs none of them, but whole runs against a
+small real model, which it fetches (127 MB, once). Services are started by the tests themselves
 (`tests/conftest.py`) and stopped with them.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.local_llm.command import run as local_llm
 from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,6 +56,7 @@ def _parse(arguments: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         epilog=f"tiers: {', '.join(TIERS)}",
     )
     parser.add_argument("--fast", action="store_true", help=f"only {', '.join(FAST)}")
+    parser.add_argument("--local-llm", action="store_true", help="only against a real small model")
     given, rest = parser.parse_known_args(arguments)
     return given, rest
 
@@ -117,6 +120,9 @@ def _run(tiers: Sequence[str], options: Sequence[str], promises: Promises) -> in
 
 def main(arguments: Sequence[str] | None = None) -> int:
     given, rest = _parse(sys.argv[1:] if arguments is None else arguments)
+    if given.local_llm:
+        os.chdir(ROOT)
+        return local_llm(rest)
     tiers, options = tiers_and_options(rest, fast=given.fast)
     for part in missing_parts(tiers):
         word = "CI promises" if in_ci() else "tests are skipped without"
