@@ -104,6 +104,8 @@ SENTENCES: Mapping[str, str] = {
     "rate_limited": "The provider asks to slow down.",
     "bucket": "The profile's own rate limit is used up for the moment.",
     "overloaded": "The provider is overloaded.",
+    "context_shared": "The model server's context is shared by its requests and was full; start it "
+    "with more, or with a fixed share for each.",
     "timeout": "The model server did not answer in time.",
     "connection_lost": "The connection to the model server broke before anything arrived.",
     "unreachable": "The model server cannot be reached.",
@@ -119,6 +121,9 @@ _TOO_LONG = re.compile(
     r"|reduce the length|max_prompt_tokens|longer than the model",
     re.I,
 )
+_SHARED_FULL = re.compile(r"context size has been exceeded", re.I)
+"""llama.cpp, of requests that each fit and together do not: it ends all that are under way. They
+may be asked again; one that never fits is refused in other words, before the first byte."""
 _NO_QUOTA = re.compile(
     r"insufficient[_ ](quota|balance|funds|credit)|exceeded your current quota|billing[_ ]hard"
     r"|credit balance is too low|payment required",
@@ -233,7 +238,7 @@ def _classify_answer(error: ProviderError) -> Failure:
         ("no_quota", status == 402 or bool(_NO_QUOTA.search(text))),
         ("bad_key", status in (401, 403) or bool(_BAD_KEY.search(named))),
         ("unknown_model", status == 404 or bool(_NO_MODEL.search(named))),
-        ("context_too_long", status not in (429, 503) and bool(_TOO_LONG.search(text))),
+        ("context_too_long", status not in (429, 503) and _too_long(text)),
     )
     if status != 429 and _filtered(error):
         return refused("content_filter", status, error.told)
@@ -244,6 +249,8 @@ def _classify_answer(error: ProviderError) -> Failure:
             )
     if status == 429 or (status is None and _RATE.search(text)):
         return _retry(error, Reason.RATE_LIMITED, "rate_limited")
+    if _SHARED_FULL.search(text):
+        return _retry(error, Reason.SERVER_ERROR, "context_shared")
     if status is None:
         code = "overloaded" if _OVERLOADED.search(text) else "stream_error"
         return _retry(error, Reason.SERVER_ERROR, code)
@@ -254,6 +261,10 @@ def _classify_answer(error: ProviderError) -> Failure:
     return _failure(
         Verdict.FINAL, Reason.PROVIDER_REFUSED, "bad_request", status=status, told=error.told
     )
+
+
+def _too_long(text: str) -> bool:
+    return bool(_TOO_LONG.search(text)) and not _SHARED_FULL.search(text)
 
 
 def _filtered(error: ProviderError) -> bool:

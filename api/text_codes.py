@@ -164,6 +164,7 @@ PROVIDER: Wordings = {
     "rate_limited": (N_("The model server asked for a pause."),),
     "bucket": (N_("The profile's rate limit is used up for the moment."),),
     "overloaded": (N_("The model server is overloaded."),),
+    "context_shared": (N_("Its context was full with other requests: start it with more."),),
     "stream_error": (N_("The model server reported an error in the middle of its reply."),),
     "no_stream": (N_("The address answers, but not as a model server does."),),
     "unreachable": (N_("The model server cannot be reached."),),

@@ -16,6 +16,7 @@ operator repairs and resumes); `guardrail` (never continued by itself).
 | text, then a closed connection | cut | connection_lost | rest |
 | a whole object, then a closed body without finish reason | cut | no_finish_reason | rest |
 | items, then an error frame | cut | overloaded | rest |
+| items, then an error frame of a full shared context | cut | context_shared | rest |
 | an unknown finish reason | cut | finish_reason | rest |
 | an open object, `[DONE]`, no finish reason | cut | unclosed | rest |
 | `length` behind items | length | length | rest |
@@ -43,6 +44,7 @@ operator repairs and resumes); `guardrail` (never continued by itself).
 | a closed connection before anything | connection | connection_lost | retry |
 | a refused connection | connection | unreachable | retry |
 | an error frame before any item | server_error | overloaded | retry |
+| an error frame of a full shared context before any item | server_error | context_shared | retry |
 | bytes that are no stream | server_error | no_stream | retry |
 | a page of HTML from a gateway | server_error | http_502 | retry |
 | 429 | rate_limited | rate_limited | retry |

@@ -145,6 +145,12 @@ def of_llama(number: int, message: str, kind: str = "invalid_request_error", **m
     return Reply(status=number, error={"error": error})
 
 
+def shared_context_full() -> dict[str, Any]:
+    """The last frame of every stream of a llama.cpp whose slots share a context that is full."""
+    error = {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}
+    return {"error": error}
+
+
 def of_ollama(number: int, message: str) -> Reply:
     """An error as Ollama's own paths write it: a bare text."""
     return Reply(status=number, error={"error": message})

@@ -105,11 +105,21 @@ async def test_only_a_refusal_of_the_form_leads_to_a_plainer_one(
     assert ended.failure.verdict is (Verdict.AGAIN if then else Verdict.FINAL)
 
 
-async def test_an_error_behind_the_head_is_taken_for_what_it_is(caller: Caller) -> None:
-    frame = {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server"}}
-    raw = stream(['{"items": []'])[:400].rsplit(b"\n\n", 1)[0]
-    ended = await caller.ask(errors.garbage(raw + b"\n\ndata: " + json.dumps(frame).encode()))
-    assert ended.failure.code == "context_too_long"
+async def test_a_shared_context_that_is_full_does_not_make_a_request_too_long(
+    caller: Caller,
+) -> None:
+    """Requests side by side, each of which fits, are all ended by it in the middle of a reply."""
+    frame = b"data: " + json.dumps(errors.shared_context_full()).encode() + b"\n\n"
+    text = json.dumps({"items": EDITS})
+    begun = stream([text[:90], text[90:]]).split(b"\n\n")
+    ended = await caller.ask(errors.garbage(b"\n\n".join(begun[:2]) + b"\n\n" + frame))
+    assert (ended.end.cause, ended.end.fault) == (Reason.CUT, "context_shared")
+    assert ended.items == EDITS[:1]
+    ended = await caller.ask(errors.garbage(begun[0] + b"\n\n" + frame))
+    assert (ended.failure.verdict, ended.failure.code) == (Verdict.RETRY, "context_shared")
+    error = errors.shared_context_full()["error"]
+    ended = await caller.ask(errors.of_llama(500, error["message"], error["type"]))
+    assert (ended.failure.verdict, ended.failure.code) == (Verdict.RETRY, "context_shared")
 
 
 async def test_the_name_of_the_model_is_not_asked_of_it(caller: Caller) -> None:

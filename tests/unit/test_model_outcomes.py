@@ -43,6 +43,9 @@ REPLIES: dict[str, Reply] = {
         WHOLE, finish_reason=None, done_frame=False
     ),
     "items, then an error frame": replace(WHOLE, error_frame_after=Items(1)),
+    "items, then an error frame of a full shared context": replace(
+        WHOLE, error_frame_after=Items(1), error_frame=errors.shared_context_full()
+    ),
     "an unknown finish reason": replace(WHOLE, finish_reason="tired"),
     "an open object, `[DONE]`, no finish reason": Reply(text=OPEN, finish_reason=None),
     "`length` behind items": Reply(text=OPEN, finish_reason="length"),
@@ -76,6 +79,9 @@ REPLIES: dict[str, Reply] = {
     "a closed connection before anything": replace(WHOLE, cut_after=0),
     "a refused connection": WHOLE,
     "an error frame before any item": replace(WHOLE, error_frame_after=0),
+    "an error frame of a full shared context before any item": replace(
+        WHOLE, error_frame_after=0, error_frame=errors.shared_context_full()
+    ),
     "bytes that are no stream": errors.garbage(),
     "a page of HTML from a gateway": errors.html_error(),
     "429": errors.rate_limited(retry_after=5),
