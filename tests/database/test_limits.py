@@ -285,6 +285,31 @@ async def test_a_run_that_moved_on_is_not_stopped_for_its_former_time(shop: Shop
     assert (await stopped(shop, run_id))[0] == "RUNNING"
 
 
+async def test_a_provider_that_is_away_for_longer_than_its_patience_ends_the_run(
+    shop: Shop,
+) -> None:
+    await profile(shop)
+    shop.llm.script(errors.server_error())
+    run_id = await shop.run(1)
+    await held_back(shop, shop.attempt(shop.worker(), run_id))
+    patience = shop.settings.provider_patience
+    assert patience == 3600
+    await shop.pool.execute(
+        "UPDATE runs SET failing_since = now() - make_interval(secs => $1), retry_at = now()",
+        patience + 1,
+    )
+    await reviewed(shop, run_id)
+    status, reason, params = await stopped(shop, run_id)
+    assert (status, reason, params) == (
+        "FAILED",
+        "provider_unavailable",
+        {"code": "http_500", "tries": 2},
+    )
+    await shop.move(run_id, RESUMED)
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    assert await reviewed(shop, run_id, epoch=2) == "done"
+
+
 @pytest.mark.rule("stop_stays_with_part")
 @pytest.mark.parametrize(
     ("reply", "reason"),
