@@ -40,7 +40,7 @@ class RefineCloser:
         self.refined = refined
         if refined.body != work.body:
             found = await asyncio.to_thread(verified, kind, work.material, refined.body)
-            self.findings = merged(found, refined.body)
+            self.findings = await asyncio.to_thread(merged, found, refined.body)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, refined = self.claimed, self.refined

@@ -48,7 +48,8 @@ class ReviewCloser:
             for item in kept
         ]
         self.unfounded = {part for part, kept in items.items() if not kept}
-        self.found = merged([*verified, *reviewed], self.claimed.work.body)
+        both = [*verified, *reviewed]
+        self.found = await asyncio.to_thread(merged, both, self.claimed.work.body)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, round_ = self.claimed, self.claimed.round

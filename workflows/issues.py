@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workflows.kinds.kind import Finding
-from workflows.kinds.passages import Span, first_span
+from workflows.kinds.passages import Span, first_span, overlaps
 from workflows.scoring import fingerprint
 from workflows.vocabulary import IssueStatus, Severity
 
@@ -56,7 +56,9 @@ def _same_family(one: str, other: str) -> bool:
 
 def _same_place(one: Finding, other: Finding, spans: tuple[Span | None, Span | None]) -> bool:
     """Whether one quote holds the other and both are about what the narrow one quotes."""
-    if spans[0] is None or spans[1] is None or not _same_family(one.category, other.category):
+    if spans[0] is None or spans[1] is None or not overlaps(spans[0], spans[1]):
+        return False
+    if not _same_family(one.category, other.category):
         return False
     (wide, outer), (narrow, inner) = sorted(
         ((one, spans[0]), (other, spans[1])), key=lambda pair: pair[1][0] - pair[1][1]
@@ -140,8 +142,9 @@ def after_review(
     """
     again: dict[str, Known] = {}
     fresh: dict[str, Finding] = {}
+    register = _Register(known, body)
     for key, finding in found.items():
-        same = _known_again(key, finding, known, body)
+        same = register.find(key, finding)
         if same is None:
             fresh[key] = finding
         else:
@@ -161,20 +164,27 @@ def after_review(
     )
 
 
-def _known_again(key: str, finding: Finding, known: Sequence[Known], body: str) -> Known | None:
-    """By quote, else by place: a fixed issue's place is gone, so only its quote tells."""
-    for one in known:
-        if one.fingerprint == key:
-            return one
-    place = first_span(body, finding.quote)
-    for one in known:
-        if one.status == IssueStatus.FIXED or not _same_family(
-            finding.category, one.finding.category
-        ):
-            continue
-        if _same_place(finding, one.finding, (place, first_span(body, one.finding.quote))):
-            return one
-    return None
+class _Register:
+    """Issues of the run by quote, else by place: a fixed one's place is gone, so only its quote
+    tells."""
+
+    def __init__(self, known: Sequence[Known], body: str) -> None:
+        self.body = body
+        self.by_quote = {one.fingerprint: one for one in known}
+        self.placed = [
+            (one, first_span(body, one.finding.quote))
+            for one in known
+            if one.status != IssueStatus.FIXED
+        ]
+
+    def find(self, key: str, finding: Finding) -> Known | None:
+        if key in self.by_quote:
+            return self.by_quote[key]
+        place = first_span(self.body, finding.quote)
+        return next(
+            (one for one, span in self.placed if _same_place(finding, one.finding, (place, span))),
+            None,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,8 +220,9 @@ def after_refine(
         for one in still
         if one not in gone and one.number not in resolved
     }
+    register = _Register(known, body)
     for key, finding in verified.items():
-        same = _known_again(key, finding, known, body)
+        same = register.find(key, finding)
         if key not in waived and (same is None or same.status != IssueStatus.WAIVED):
             carried[key if same is None else same.fingerprint] = finding.severity
     return AfterRefine(gone=gone, carried=carried)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -177,3 +178,13 @@ def test_a_text_that_is_read_again_gets_one_more_refine_and_no_third() -> None:
         found=(frozenset({"a"}), frozenset({"a"})), penalties=(10, 10), revisions=(3, 3)
     )
     assert ended([MAJOR], history=twice) == Reason.NO_PROGRESS
+
+
+def test_hundreds_of_issues_of_a_long_text_are_compared_in_a_moment() -> None:
+    body = "".join(f"- Line {n} costs {n} Euros.\n" for n in range(4000))
+    issues = [known(n, finding(f"Line {n} costs")) for n in range(600)]
+    found = merged([finding(f"{n} costs {n} Euros", "amount") for n in range(300, 900)], body)
+    began = time.perf_counter()
+    after = reviewed(list(found.values()), *issues, body=body)
+    assert time.perf_counter() - began < 5
+    assert len(after.fresh) == 600

@@ -42,6 +42,9 @@ def spans_of(body: str, text: str) -> list[Span]:
 
 
 def first_span(body: str, text: str) -> Span | None:
+    at = body.find(text) if text.strip() else -1
+    if at >= 0:
+        return at, at + len(text)
     spans = spans_of(body, text)
     return spans[0] if spans else None
 
