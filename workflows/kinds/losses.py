@@ -99,6 +99,8 @@ def _lost_sentences(before: str, after: str, offset: int, asked: Asked) -> bool:
             kept[text] -= 1
         elif not _quoted((start + offset, end + offset), _removals(asked)):
             gone.append(text)
+    if not gone:
+        return False
     came = list(kept.elements())
     said = _words(" ".join(came))
     lost = [text for text in gone if len(said.intersection(_words(text))) * 2 < len(_words(text))]
