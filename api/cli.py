@@ -27,6 +27,7 @@ from api.cli_client import (
     find_address,
 )
 from api.cli_kinds import check_kind
+from api.cli_limits import add_limits
 from api.cli_show import complain, print_refusal
 from api.cli_words import NEXT_BY_CODE, clean, status_words
 from workflows.vocabulary import RunStatus
@@ -89,6 +90,7 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
     one.add_argument("--max-rounds", type=int, metavar="N", help="1 to 20 (default 5)")
     one.add_argument("--pass-score", type=int, metavar="N", help="0 to 100 (default 90)")
     one.add_argument("--profile", help="model profile (default: default)")
+    add_limits(one)
     one.add_argument("--tag", action="append", default=[], help="may be repeated")
     one.add_argument(
         "--attribute",
@@ -123,6 +125,7 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one.add_argument("--base", type=int, metavar="N", help="the revision it is an edit of")
     one.add_argument("--override", action="store_true", help="past this guardrail stop, once")
     one.add_argument("--profile", help="go on with another profile")
+    add_limits(one)
     one.add_argument("--max-rounds", type=int, metavar="N")
     one.add_argument("--note", help="kept with the event")
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")

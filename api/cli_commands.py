@@ -12,6 +12,7 @@ from typing import Any
 from api.cli_client import OK, Client, Refused, UsageError
 from api.cli_files import TEXT_TYPES, read_text, title_of
 from api.cli_find import find
+from api.cli_limits import limits
 from api.cli_show import complain, print_moved, print_runs, say, say_json
 from api.cli_watch import watch
 from api.cli_words import one_line
@@ -68,6 +69,7 @@ def _wanted(given: Namespace, name: str, body: str, sources: list[Json]) -> Json
         "profile": given.profile,
         "tags": given.tag or None,
         "attributes": dict(_attribute(text) for text in given.attribute) or None,
+        "limits": limits(given.limit) or None,
     }
     return {
         "kind": given.kind,
@@ -139,6 +141,8 @@ def resume(client: Client, given: Namespace) -> int:
         body = {"body": text, "base_revision": base}
     if given.override:
         body["override_guardrail"] = True
+    if given.limit:
+        body["limits"] = limits(given.limit)
     for name in ("profile", "max_rounds", "note"):
         if (value := getattr(given, name)) is not None:
             body[name] = value

@@ -35,6 +35,11 @@ REASONS = {
 
 NEXT_BY_REASON = {
     "operator": "./redraft resume {id}",
+    "limit_calls": "./redraft resume {id} --limit calls=N, more than now",
+    "limit_tokens": "./redraft resume {id} --limit tokens=N, more than now",
+    "limit_cost": "./redraft resume {id} --limit cost=N, more than now",
+    "limit_seconds": "./redraft resume {id} --limit seconds=N, more than now",
+    "price_unknown": "./redraft resume {id} --profile NAME with a price, or --limit cost=none",
     "call_limit": "./redraft resume {id} --override, perhaps with --profile NAME",
     "spinning": "./redraft resume {id} --override, perhaps with --profile NAME",
     "refusal": "./redraft resume {id} --override, perhaps with --profile NAME",
@@ -60,7 +65,7 @@ NEXT_BY_CODE = {
     "stale_base": "./redraft show ID names the newest revision; edit that one",
     "offered_revision_changed": "look at the revision offered now, or add --override",
     "final_status": "submit it anew, or ./redraft fork ID --revision N",
-    "limit_required": "raise the limit that stopped it",
+    "limit_required": "raise the limit that stopped it: --limit NAME=VALUE",
     "guardrail_override_required": "add --override to go on once",
     "idempotency_in_progress": "wait a moment; the first request is still at work",
     "draining": "wait until the service takes new work again",

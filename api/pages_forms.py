@@ -116,6 +116,19 @@ def number(text: str) -> int | str:
     return int(stripped) if stripped.isascii() and stripped.isdigit() else stripped
 
 
+LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds")
+
+
+def limits(form: Form) -> dict[str, Any]:
+    """The limits that were filled in; one that `no_limit` names is removed."""
+    found: dict[str, Any] = {
+        name: form[name].strip() if name == "max_cost" else number(form[name])
+        for name in LIMITS
+        if form[name].strip()
+    }
+    return found | {name: None for name in LIMITS if form["no_limit"] == name}
+
+
 def given(form: Form, *names: str) -> dict[str, Any]:
     """The named fields that are not empty."""
     return {name: form[name] for name in names if form[name].strip()}

@@ -16,6 +16,7 @@ from api.errors import Refusal, not_found
 from api.idempotency import Done, Tools
 from api.pages_errors import PageRoute
 from api.pages_forms import Form, failed, given, go, number, perform_once, read_form
+from api.pages_forms import limits as limits_of
 from api.pages_run import run_page
 from api.paths import RunId
 from api.state import state_of
@@ -25,8 +26,6 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 OPERATES = [needs(Scope.OPERATE, content=True)]
 DECIDES = [needs(Scope.DECIDE, content=True)]
 Move: TypeAlias = Callable[[Connection, Tools, str, Any], Coroutine[Any, Any, Done]]
-
-_LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds")
 
 
 async def _move(
@@ -75,12 +74,7 @@ async def resume_run(request: Request, run_id: RunId) -> Response:
         fields |= {"body": form["body"], "base_revision": base}
     if form["override_guardrail"] == "true":
         fields["override_guardrail"] = True
-    limits = {
-        name: form[name].strip() if name == "max_cost" else number(form[name])
-        for name in _LIMITS
-        if form[name].strip()
-    }
-    if limits:
+    if limits := limits_of(form):
         fields["limits"] = limits
     return await _move(
         request, run_id, form, move=resume.resume, model=requests.Resume, fields=fields

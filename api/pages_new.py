@@ -24,6 +24,7 @@ from api.pages_forms import (
     read_form,
     run_path,
 )
+from api.pages_forms import limits as limits_of
 from api.pages_render import page
 from api.state import State, state_of
 from workflows.vocabulary import DEFAULT_PROFILE
@@ -60,7 +61,7 @@ async def new_run_page(
 
 
 _NEW_FIELDS = frozenset(
-    {"title", "kind", "language", "body", "source", "max_rounds", "pass_score", "profile"}
+    {"title", "kind", "language", "body", "source", "max_rounds", "pass_score", "profile", "limit"}
 )
 
 
@@ -88,6 +89,8 @@ def _new_document_run(form: Form) -> dict[str, Any]:
     for name in ("max_rounds", "pass_score"):
         if form[name].strip():
             fields[name] = number(form[name])
+    if limits := limits_of(form):
+        fields["limits"] = limits
     if form["source"].strip():
         source = {"name": _PASTED, "media_type": "text/plain", "text": form["source"]}
         fields["sources"] = [source]

@@ -92,10 +92,17 @@ def situation(run: Run, words: Catalogue, *, by: str | None = None) -> Situation
         since=_since(run),
         offers=offers,
         needs_override=run.guardrail is not None and "resume" in offers,
-        raised_limit=reason_code if reason_code in LIMITS else None,
+        raised_limit=_limit_to_raise(reason_code),
         next_at=_next_at(run),
         is_live=run.status == RunStatus.RUNNING or run.stopping,
     )
+
+
+def _limit_to_raise(reason_code: str | None) -> str | None:
+    """The limit that a resume must name."""
+    if reason_code == Reason.PRICE_UNKNOWN:
+        return Reason.LIMIT_COST
+    return reason_code if reason_code in LIMITS else None
 
 
 def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:

@@ -325,3 +325,18 @@ def test_the_key_travels_as_a_bearer(api: FakeApi, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("REDRAFT_API_KEY", "k-1")
     call(api, "runs")
     assert api.asked[0].headers["authorization"] == "Bearer k-1"
+
+
+def test_limits_are_named_and_none_removes_one(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.on("GET", RUN, Reply(body=make_run(status="INTERRUPTED")))
+    api.on("POST", f"{RUN}/resume", Reply(body=make_run(), status=202))
+    given = ("--limit", "tokens=9000", "--limit", "cost=1.50", "--limit", "calls=none")
+    assert call(api, "resume", RUN_ID, *given) == 0
+    assert api.of("POST", "/resume")[0].body == {
+        "limits": {"max_tokens": 9000, "max_cost": "1.50", "max_calls": None}
+    }
+    for wrong in ("words=3", "calls", "calls=few"):
+        assert call(api, "resume", RUN_ID, "--limit", wrong) == 2
+    assert "--limit 'calls=few'" in capsys.readouterr().err
