@@ -8,6 +8,7 @@ import pytest
 
 from activities import record
 from tests.api.harness import MINUTES, Api
+from tests.pages.forms import Browser
 from workflows.vocabulary import EventType, Reason, RunStatus
 
 PRICES = {"input": "1", "output": "4"}
@@ -193,3 +194,28 @@ async def test_an_override_gives_room_to_the_stopped_part_for_that_stop_and_no_o
     ]
     [told] = [e for e in await api.events(run["id"]) if e["type"] == "run_resumed"]
     assert told["override_guardrail"] == reason
+
+
+async def test_a_limit_is_given_at_the_start_and_raised_or_dropped_on_the_page_of_the_run(
+    api: Api,
+) -> None:
+    browser = Browser(api.client)
+    form = await browser.form("/runs/new", "/runs/new")
+    fields = {"title": "Weekly", "body": "# Minutes", "max_calls": "4", "max_cost": "1"}
+    refused = await browser.send(form, **fields)
+    assert refused.status_code == 422
+    assert "A cost limit needs a profile with a price." in refused.text
+    form = await browser.form("/runs/new", "/runs/new")
+    started = await browser.send(form, **{**fields, "max_cost": ""})
+    assert started.status_code == 303
+    path = started.headers["location"]
+    run = (await api.get(f"/api{path}")).json
+    assert run["limits"] == {"max_calls": 4}
+    await api.engine_move(run["id"], EventType.RUN_INTERRUPTED, Reason.LIMIT_CALLS)
+    form = await browser.form(path, f"{path}/resume")
+    refused = await browser.send(form)
+    assert refused.status_code == 409
+    assert "Raise that limit to resume" in refused.text
+    form = await browser.form(path, f"{path}/resume")
+    assert (await browser.send(form, no_limit="max_calls")).status_code == 303
+    assert (await api.get(f"/api{path}")).json["limits"] == {}

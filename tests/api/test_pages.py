@@ -128,30 +128,6 @@ async def test_a_guardrail_is_overridden_only_by_its_box(api: Api, browser: Brow
     assert (await browser.send(form, override_guardrail="true")).status_code == 303
 
 
-async def test_a_limit_is_given_at_the_start_and_raised_or_dropped_on_the_page_of_the_run(
-    api: Api, browser: Browser
-) -> None:
-    form = await browser.form("/runs/new", "/runs/new")
-    fields = {"title": "Weekly", "body": "# Minutes", "max_calls": "4", "max_cost": "1"}
-    refused = await browser.send(form, **fields)
-    assert refused.status_code == 422
-    assert "A cost limit needs a profile with a price." in refused.text
-    form = await browser.form("/runs/new", "/runs/new")
-    started = await browser.send(form, **{**fields, "max_cost": ""})
-    assert started.status_code == 303
-    path = started.headers["location"]
-    run = (await api.get(f"/api{path}")).json
-    assert run["limits"] == {"max_calls": 4}
-    await api.engine_move(run["id"], EventType.RUN_INTERRUPTED, Reason.LIMIT_CALLS)
-    form = await browser.form(path, f"{path}/resume")
-    refused = await browser.send(form)
-    assert refused.status_code == 409
-    assert "Raise that limit to resume" in refused.text
-    form = await browser.form(path, f"{path}/resume")
-    assert (await browser.send(form, no_limit="max_calls")).status_code == 303
-    assert (await api.get(f"/api{path}")).json["limits"] == {}
-
-
 async def test_confirm_names_the_offered_revision(api: Api, browser: Browser) -> None:
     run = await api.waiting_run()
     path = f"/runs/{run['id']}"

@@ -6,69 +6,26 @@ import json
 from typing import Any
 
 import pytest
-from temporalio.exceptions import ApplicationError
 
 from activities.budget import read_timed, stop_timed
-from api import queries
-from tests.attempts import Attempt, Shop
+from tests.attempts import Shop
 from tests.fake_llm import Items, Reply, errors, good_reviewer
 from tests.faults.kit import issues, planted
+from tests.limited import (
+    RESUMED,
+    events,
+    held_back,
+    profile,
+    raised,
+    reservation,
+    reviewed,
+    stopped,
+    used,
+)
 from workflows.vocabulary import EventType
 
 PRICES = {"input": "1", "output": "4"}
 THREE = ("facts", "claims", "gaps")
-RESUMED = EventType.RUN_RESUMED
-
-
-async def profile(shop: Shop, *names: str, output: int = 300, **values: Any) -> None:
-    """Reviewers that ask for short replies; other columns as given."""
-    await shop.reviewers(*(names or ("main",)))
-    values = {"parameters": {"max_tokens": output}, **values}
-    for column, value in values.items():
-        await shop.pool.execute(f"UPDATE profiles SET {column} = $1", value)  # noqa: S608
-
-
-async def raised(shop: Shop, run_id: str, **limits: Any) -> None:
-    """The limits of a resume; the API checks them before."""
-    await shop.pool.execute("UPDATE runs SET limits = $2 WHERE id = $1", run_id, limits)
-    await shop.move(run_id, RESUMED)
-
-
-async def stopped(shop: Shop, run_id: str) -> tuple[str, str | None, dict[str, Any]]:
-    [found] = await shop.told(
-        "SELECT status, reason_code, reason_params FROM runs WHERE id = $1", run_id
-    )
-    return found[0], found[1], found[2]
-
-
-async def events(shop: Shop, run_id: str, type_: EventType) -> list[dict[str, Any]]:
-    rows = await shop.told(
-        "SELECT data FROM run_events WHERE run_id = $1 AND type = $2 ORDER BY seq", run_id, type_
-    )
-    return [row[0] for row in rows]
-
-
-async def used(shop: Shop, run_id: str) -> int:
-    [(tokens,)] = await shop.told(
-        "SELECT tokens_input + tokens_output FROM runs WHERE id = $1", run_id
-    )
-    return int(tokens)
-
-
-async def reservation(shop: Shop, run_id: str) -> int:
-    """The largest of a review."""
-    [(tokens,)] = await shop.told(
-        """
-        SELECT max(reserved_tokens) FROM model_calls
-        WHERE run_id = $1 AND step_name = 'review'
-        """,
-        run_id,
-    )
-    return int(tokens)
-
-
-async def reviewed(shop: Shop, run_id: str, *, epoch: int = 1) -> str:
-    return (await shop.attempt(shop.worker(), run_id, epoch=epoch).ends()).code
 
 
 @pytest.mark.rule("reserve_before_call")
@@ -262,8 +219,7 @@ async def test_time_goes_on_while_a_run_waits_for_a_retry(shop: Shop) -> None:
     shop.llm.queue(errors.rate_limited(retry_after=3600))
     run_id = await shop.run(1, limits={"max_seconds": 600})
     attempt = shop.attempt(shop.worker(), run_id)
-    with pytest.raises(ApplicationError):
-        await attempt.ends()
+    await held_back(attempt)
     assert await stop(shop) == []
     await shop.pool.execute("UPDATE runs SET running_since = running_since - interval '600 s'")
     assert await stop(shop) == [True]
@@ -283,140 +239,3 @@ async def test_a_run_that_moved_on_is_not_stopped_for_its_former_time(shop: Shop
         async with connection.transaction():
             assert not await stop_timed(connection, row)
     assert (await stopped(shop, run_id))[0] == "RUNNING"
-
-
-async def test_a_provider_that_is_away_for_longer_than_its_patience_ends_the_run(
-    shop: Shop,
-) -> None:
-    await profile(shop)
-    shop.llm.script(errors.server_error())
-    run_id = await shop.run(1)
-    await held_back(shop, shop.attempt(shop.worker(), run_id))
-    patience = shop.settings.provider_patience
-    assert patience == 3600
-    await shop.pool.execute(
-        "UPDATE runs SET failing_since = now() - make_interval(secs => $1), retry_at = now()",
-        patience + 1,
-    )
-    await reviewed(shop, run_id)
-    status, reason, params = await stopped(shop, run_id)
-    assert (status, reason, params) == (
-        "FAILED",
-        "provider_unavailable",
-        {"code": "http_500", "tries": 2},
-    )
-    await shop.move(run_id, RESUMED)
-    shop.llm.script(good_reviewer(errors=planted(1)))
-    assert await reviewed(shop, run_id, epoch=2) == "done"
-
-
-@pytest.mark.rule("stop_stays_with_part")
-@pytest.mark.parametrize(
-    ("reply", "reason"),
-    [
-        (errors.content_filter(), "refusal"),
-        (Reply(items=issues(1), finish_reason="length"), "spinning"),
-    ],
-    ids=["refusal", "spinning"],
-)
-async def test_a_guardrail_is_not_forgotten_by_whoever_goes_on_without_an_override(
-    shop: Shop, reply: Reply, reason: str
-) -> None:
-    """A worker may die between the call's end and the run's; nobody asks the model again."""
-    await profile(shop)
-    shop.llm.script(reply)
-    run_id = await shop.run(2)
-    await reviewed(shop, run_id)
-    asked = len(shop.llm.requests)
-    assert asked <= 2
-    status, code, params = await stopped(shop, run_id)
-    assert (status, code, params["part"]) == ("FAILED", reason, "main")
-    await shop.move(run_id, RESUMED)
-    await reviewed(shop, run_id, epoch=2)
-    assert (await stopped(shop, run_id))[:2] == ("FAILED", reason)
-    assert len(shop.llm.requests) == asked
-    assert [data["code"] for data in await events(shop, run_id, EventType.GUARDRAIL_STOP)] == [
-        reason,
-        reason,
-    ]
-
-
-async def test_two_replies_in_turn_are_seen_however_they_are_dressed(shop: Shop) -> None:
-    await profile(shop)
-    one, two = issues(2)
-    replies = [
-        [one],
-        [two],
-        [{**two, "problem": "2.  not what was said"}],
-        [{**one, "problem": "a) not what\nwas said"}],
-    ]
-    shop.llm.queue(*(Reply(items=items, finish_reason="length") for items in replies))
-    run_id = await shop.run(2)
-    await reviewed(shop, run_id)
-    assert (await stopped(shop, run_id))[:2] == ("FAILED", "spinning")
-    assert len(shop.llm.requests) == 3
-    assert await shop.keys(run_id) == ["E1x", "E2x"]
-
-
-async def held_back(shop: Shop, attempt: Attempt) -> float:
-    """Seconds after which the attempt asks to be tried again."""
-    with pytest.raises(ApplicationError) as error:
-        await attempt.ends()
-    delay = error.value.next_retry_delay
-    assert delay is not None
-    return delay.total_seconds()
-
-
-async def test_no_room_in_the_rate_limit_gives_the_slot_back_and_is_nobodys_failure(
-    shop: Shop,
-) -> None:
-    await profile(shop, "facts", "claims", rate_limits={"requests_per_minute": 1})
-    shop.llm.script(good_reviewer(errors=planted(2)))
-    run_id = await shop.run(2)
-    wait = await held_back(shop, shop.attempt(shop.worker(), run_id))
-    assert 30 < wait <= 60
-    assert len(shop.llm.requests) == 1, "the sibling finished"
-    assert await shop.steps(run_id) == [("review", "FAILED", "rate_limited")]
-    assert await shop.told(
-        "SELECT status, last_error_code, failures, failing_since, retry_at > now() FROM runs"
-    ) == [("RUNNING", "bucket", 0, None, True)]
-
-    await shop.move(run_id, EventType.RUN_INTERRUPTED, RESUMED)
-    assert await held_back(shop, shop.attempt(shop.worker(), run_id, epoch=2)) > 30
-    assert len(shop.llm.requests) == 1, "a resume does not skip it"
-
-    await shop.pool.execute("UPDATE rate_buckets SET updated_at = updated_at - interval '61 s'")
-    await shop.pool.execute("UPDATE runs SET retry_at = now()")
-    await held_back(shop, shop.attempt(shop.worker(), run_id, epoch=2))
-    assert [request.part for request in shop.llm.requests] in (
-        ["facts", "claims"],
-        ["claims", "facts"],
-    )
-
-
-async def test_workers_share_a_rate_limit_and_come_after_those_who_wait_already(
-    shop: Shop,
-) -> None:
-    await profile(shop, rate_limits={"requests_per_minute": 1})
-    shop.llm.script(lambda _: Reply(hang=True))
-    waits = []
-    runs = [await shop.run(1) for _ in range(3)]
-    shop.attempt(shop.worker(), runs[0])
-    await shop.llm.wait_requests(1)
-    for run_id in runs[1:]:
-        waits.append(await held_back(shop, shop.attempt(shop.worker(), run_id)))
-    assert waits[1] - waits[0] > 50
-    assert len(shop.llm.requests) == 1
-    shown = await queries.run(shop.pool, runs[1])
-    assert shown is not None
-    assert shown.phase is not None
-    assert (shown.phase.code, list(shown.phase.params)) == ("rate_limited", ["next_at"])
-
-
-async def test_what_a_reply_did_not_take_is_given_back_to_the_rate_limit(shop: Shop) -> None:
-    await profile(shop, output=5000, rate_limits={"tokens_per_minute": 100_000})
-    shop.llm.script(good_reviewer(errors=[]))
-    run_id = await shop.run(1)
-    assert await reviewed(shop, run_id) == "done"
-    [(level,)] = await shop.told("SELECT level FROM rate_buckets")
-    assert level > 100_000 - await used(shop, run_id) - 10
