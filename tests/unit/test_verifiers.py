@@ -17,7 +17,8 @@ Marketing: that is about seventeen Pounds .
 Project Manager: production cost's at twelve fifty , profit aim is fifty million Euros .
 User Interface: we had three videos , a T_V_ and an L_C_D_ screen .
 Industrial Designer: I can put the drawing into the shared folder on Thursday .
-Marketing: half an hour until lunch , and fifty per cent like it ."""
+Marketing: half an hour until lunch , and fifty per cent like it .
+Marketing: two vulnerabilities , in twenty twenty , three vulnerabilities before ."""
 MEETING_ZH = """说话人1：欢迎赵老师，还有 90 天就高考了，价格是二十五块。
 说话人2：我是八八年出国的，我们下周三之前完成方案，大概百分之六十的家长同意。
 说话人3：刘柏旭同学得了 36 届金牌。"""
@@ -48,6 +49,7 @@ def only(body: str, source: str = MEETING, **attributes: object) -> Finding:
         "## 3.2 Any Heading With Words\n\nSee https://example.org/2024/77 and `code 88`.",
         "Later Marketing agreed. Nobody objected. Everyone will think about it.",
         "The market's view is that that is fine.",
+        "There are two vulnerabilities. In twenty twenty it was so.",
     ],
 )
 def test_a_true_statement_is_left_alone(body: str) -> None:

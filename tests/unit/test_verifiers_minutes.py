@@ -11,7 +11,7 @@ from workflows.kinds.kind import Finding, Item, OpenIssue
 from workflows.vocabulary import Severity, StepName
 
 KINDS = load_kinds()
-MEETING = """Ana: The L_C_D_ screen needs EIP-4844 , says the GitHub page .
+MEETING = """Ana: The L_C_D_ screen needs EIP-4844 , PUSH0 3860 , says the GitHub page .
 Bo: I will send the supplier contract to everybody by next Friday .
 Ana: So we agreed that the case is made of light plastic , easily moulded and cheap .
 Bo: The User Interface looks good , the User Interface is simple .
@@ -41,6 +41,7 @@ def findings(
         "The API is described in a PDF, by the CEO.",
         "ALL ACTIONS ARE DONE BY THE TEAM",
         "It does NOT depend on EIP 4844.",
+        "Push0 and PUSH 0 are the same.",
         "We ship E1x and read T12, see `LGBM` at https://example.org/XYZ9000.",
     ],
 )

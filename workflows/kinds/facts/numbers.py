@@ -171,6 +171,8 @@ def _other_count(facts: Facts, body: str, mention: Mention) -> _Match | None:
         for noun in mention.nouns
         for at, other in facts.counted.get(noun, ())
     ]
+    if any(other.mention.values & mention.values for other in others):
+        return None
     for value in mention.values if others else ():
         for at, _ in facts.valued.get(value, ()):
             if any(_has_noun(facts, nouns, near) for near in (at - 1, at, at + 1)):

@@ -55,6 +55,7 @@ class _Terms:
     words: frozenset[str]
     written: tuple[tuple[str, int], ...]
     packed: str
+    text: str
     sources: tuple[SourceText, ...]
 
     @property
@@ -159,6 +160,7 @@ def _terms_of(sources: tuple[SourceText, ...]) -> _Terms:
         words=frozenset(words),
         written=tuple(dict.fromkeys(written)),
         packed="|".join(packed),
+        text="\n".join(facts_of(sources).low),
         sources=sources,
     )
 
@@ -202,8 +204,10 @@ def _is_known(known: _Terms, term: str) -> bool:
 
 
 def _identifier_is_known(known: _Terms, low: str) -> bool:
-    """`EIP-4844` is known when it is said, or its number is and no other prefix stands before."""
-    if re.search(rf"(?<!\d){re.escape(low)}(?!\d)", known.packed):
+    """`EIP-4844` is known when it is said in any spelling, or its number is."""
+    pieces = re.findall(r"[a-z]+|\d+", low)
+    spelled = r"[\s._#-]{0,3}".join(pieces)
+    if re.search(rf"(?<![a-z0-9]){spelled}(?![a-z0-9])", known.text):
         return True
     digits = re.sub(r"^[a-z]*|[a-z]*$", "", low)
     return len(digits) > 2 and digits in known.words

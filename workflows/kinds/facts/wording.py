@@ -17,6 +17,7 @@ _DOUBLED = re.compile(r"\b([A-Za-z]{2,})([ \t]+)\1\b(?![-'’])", re.IGNORECASE)
 _DOUBLED_CHINESE = re.compile(
     r"(的的|了了(?!解)|是是(?!非)|在在|和和|将将|被被|对对(?![的吧])|与与)"
 )
+_FINE = lexicon.FINE_DOUBLED | {*lexicon.ONES, *lexicon.TENS}
 _PLACEHOLDER = re.compile(
     r"\bTODO\b|\bFIXME\b|\bXXX+\b|\blorem ipsum\b|"
     r"\[(?:insert|add|fill in|name|date|your)\b[^\]\n]{0,60}\]|\?{3,}|？{3,}|待补充|待填写|"
@@ -65,7 +66,7 @@ def _places(block: str) -> tuple[tuple[_Doubled, ...], tuple[tuple[int, int], ..
     doubled = []
     for found in [*_DOUBLED.finditer(block), *_DOUBLED_CHINESE.finditer(block)]:
         word = found.group(1) if found.re is _DOUBLED else found.group()[0]
-        if word.lower() not in lexicon.FINE_DOUBLED and not _is_name(found.group()):
+        if word.lower() not in _FINE and not _is_name(found.group()):
             doubled.append((*found.span(), word))
     return tuple(doubled), tuple(found.span() for found in _PLACEHOLDER.finditer(block))
 

@@ -33,7 +33,11 @@ _NAMED = re.compile(
     r"|负责|[由让请]|全体|大家|各[位方自]|双方|我们|团队|[\u4e00-\u9fff]{1,4}[组部门队方员长师人委司]",
     re.IGNORECASE,
 )
-_STATES = re.compile(r"\b(?:is|are|was|were|has|have|had|no|none|nothing)\b|没有|无", re.IGNORECASE)
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|no|none|nothing)\b|没有|无|下次会议|"
+    r"^\W*(?:next|follow[- ]?up) (?:call|meeting|session)",
+    re.IGNORECASE,
+)
 _DATED = re.compile(
     r"\b(?:today|tonight|immediately|asap|ongoing|daily|weekly|monthly|next meeting|week|month|"
     r"year|quarter|deadline|due)\b|\d{1,2}[:/.]\d{1,2}|立即|尽快|马上|持续|每[天周月]|之前|下次",
