@@ -175,6 +175,15 @@ def test_a_refine_of_a_long_source_is_shown_the_lines_around_its_issues() -> Non
     assert "SOURCE holds only lines of 1371" in prompt.user
 
 
+def test_a_draft_is_made_from_all_of_a_long_source() -> None:
+    text = LONG["Bmr006"].material.sources[0].text
+    step = replace(work(StepName.DRAFT, text), count=tokens.count)
+    trip = load_kinds()["itinerary"]
+    [part] = trip.parts(step)
+    assert f"T1368: {text.splitlines()[-1]}" in trip.prompt(step, part, []).user
+    assert "T1: " in trip.prompt(step, part, []).user
+
+
 @pytest.mark.parametrize("size", [0, 10, True, "4000", 2.5])
 def test_a_size_of_windows_that_cannot_be_is_named(size: object) -> None:
     [(pointer, _)] = MINUTES.check_prompts({"window_tokens": size})

@@ -62,14 +62,16 @@ def _is_size(size: object) -> bool:
 
 
 def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPlan, ...]:
-    """The cut of a review (by `names`, its reviewers) or a refine."""
+    """The cut of a review (by `names`, its reviewers) or of a step of one part. A draft is made
+    from everything: what a model cannot hold it refuses, and the run says so."""
     given = work.prompts.get(WINDOW_TOKENS)
     budget = given if _is_size(given) and isinstance(given, int) else default_budget
     lines = number_lines(work.material.sources)
     cuts = windows.cut(lines, budget, work.count)
     if work.step is not StepName.REVIEW:
-        ranges = _around_issues(work, lines, budget) if len(cuts) > 1 else None
-        return (_part(work, reviewers.MAIN, {} if ranges is None else {"ranges": ranges}),)
+        cuttable = work.step is StepName.REFINE and len(cuts) > 1
+        ranges = _around_issues(work, lines, budget) if cuttable else []
+        return (_part(work, reviewers.MAIN, {"ranges": ranges} if ranges else {}),)
     if work.reviewed is not None and not work.can_pass:
         names = (CHANGES,)
     if len(cuts) <= 1:
