@@ -55,6 +55,15 @@ def test_what_nobody_said_or_a_person_complained_of_may_go_too(more: dict[str, A
     assert gone.body == LINES.replace("Bo agreed.", "")
 
 
+def test_what_a_person_wants_may_be_answered_beside_the_passage() -> None:
+    wish = edit("Bo agreed", "All agreed", "I1")
+    said = issue(1, "# A")
+    assert refine(LINES, wish, issues=(said,)).refused == {"unasked": 1}
+    person = replace(said, finding=replace(said.finding, raised_by="person:ana"))
+    changed = refine(LINES, wish, issues=(person,))
+    assert changed.body == LINES.replace("Bo agreed", "All agreed")
+
+
 def test_words_may_go_from_a_sentence_that_stays() -> None:
     assert one_of("He said the the word.", "the the", "the").body == "He said the word."
     body = "We ship on Friday, as Bo asked twice."

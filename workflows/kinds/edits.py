@@ -94,8 +94,10 @@ def _unasked(ground: Ground, edit: Edit) -> str | None:
         return "unasked"
     if loses_content(ground.body, edit.span, edit.replace, asked):
         return "lost_content"
-    # An issue whose quote is gone cannot be placed: the edit that names it is trusted.
-    placed = all(quotes[number] for number in edit.resolves)
+    # An issue whose quote is gone, or that a person raised and may be answered elsewhere, cannot be
+    # placed: the edit that names it is trusted.
+    persons = {one.number for one in ground.issues if one.finding.raised_by.startswith("person:")}
+    placed = all(quotes[number] and number not in persons for number in edit.resolves)
     if placed and changes_unasked(ground.body, edit.span, edit.replace, asked if touched else ()):
         return "unasked"
     return None
