@@ -241,3 +241,69 @@ def test_a_chinese_number_is_read_as_people_say_it(text: str, value: float) -> N
 @pytest.mark.parametrize("text", ["EIP-4844", "ES2004a", "v1.2.3", "T12", "A4", "x_12"])
 def test_an_identifier_is_no_number(text: str) -> None:
     assert english_numbers(f"See {text} there.") == []
+
+
+WEEKLY = """Ana: Three things today , the budget , the supplier contract and the test report .
+Bo: The budget stays at three hundred thousand euros , finance says .
+Ana: Good . Bo , please submit the budget sheet by Friday .
+Bo: Sure . And the supplier contract , I confirm it with Carla by next Wednesday .
+Carla: The test report , from Jira , has a hundred and twenty cases , ninety five percent pass .
+Ana: The API docs go to Confluence , Carla , by the end of the month ."""
+RIGHT = """# Weekly meeting
+
+**Date:** Tuesday, 24 November 2026, 14:00
+**Present:** Ana, Bo, Carla
+
+## Discussion
+
+Finance keeps the budget at EUR 300,000. The test report covers 120 cases; 95% of them pass.
+
+## Decisions
+
+- The budget stays at 300k euros.
+- The API documentation goes to Confluence.
+
+## Action items
+
+| # | Action | Owner | Due |
+|---|--------|-------|-----|
+| 1 | Submit the budget sheet | Bo | 27 Nov |
+| 2 | Confirm the supplier contract | Bo & Carla | Wed 2 December |
+
+- **Carla**: finish the API docs by 30 November.
+"""
+
+
+def weekly(body: str) -> tuple[Finding, ...]:
+    agenda = ["Budget", "Supplier contract", "Test report"]
+    given = material(WEEKLY, meeting_date="2026-11-24", agenda=agenda)
+    return MINUTES.verify(given, body)
+
+
+def test_minutes_as_people_write_them_raise_no_finding() -> None:
+    assert weekly(RIGHT) == ()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "corrected"),
+    [
+        ("27 Nov", "26 Nov", True),
+        ("2 December", "9 December", False),
+        ("Tuesday, 24", "Monday, 24", True),
+        ("95%", "85%", True),
+        ("EUR 300,000", "EUR 500,000", True),
+        ("Bo & Carla", "Zoe & Carla", False),
+        ("**Carla**", "**Carlos Mendes**", False),
+        ("Confluence", "SharePoint", False),
+        ("120 cases", "150 cases", True),
+        ("30 November", "15 December", True),
+    ],
+)
+def test_one_wrong_fact_in_such_minutes_is_found(right: str, wrong: str, corrected: bool) -> None:
+    body = RIGHT.replace(right, wrong)
+    grave = [finding for finding in weekly(body) if finding.severity is Severity.MAJOR]
+    word = wrong.split(maxsplit=1)[0].strip("*,")
+    assert any(word in finding.quote for finding in grave)
+    if corrected:
+        bodies = [body.replace(one.quote, one.suggestion) for one in grave if one.suggestion]
+        assert RIGHT in bodies

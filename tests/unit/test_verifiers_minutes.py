@@ -112,8 +112,13 @@ def test_a_chinese_owner_whom_nobody_knows_is_major(item: str, who: str) -> None
 
 
 def test_an_owner_whose_name_differs_in_one_character_is_corrected() -> None:
+    people = ["刘柏旭", "张伟"]
+    (finding,) = findings(
+        "owners", "## 行动项\n\n- **刘伯旭**：提交合同\n", MEETING_ZH, participants=people
+    )
+    assert finding.suggestion == "刘柏旭"
     (finding,) = findings("owners", "## 行动项\n\n- **张玮**：提交合同\n", MEETING_ZH)
-    assert finding.suggestion == "张伟"
+    assert finding.suggestion is None
 
 
 def test_a_stranger_in_the_owners_column_of_a_table_is_major() -> None:

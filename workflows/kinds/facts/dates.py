@@ -207,7 +207,7 @@ def _weekdays_beside(ground: _Ground, body: str, days: Sequence[Day]) -> Iterato
         real = nearest(day, ground.meeting or ANY_DAY)
         if beside is None or real is None or beside.weekday == real.isoweekday():
             continue
-        known = any(day.agrees(other) for _, other in ground.said)
+        known = real == ground.meeting or any(day.agrees(other) for _, other in ground.said)
         written = body[beside.start : beside.end]
         right = _weekday_like(written, real.isoweekday()) if known else None
         problem = f"{real.isoformat()} is not a “{written}”."

@@ -62,6 +62,7 @@ KNOWN_TO_ALL = frozenset(
     january february march april may june july august september october november december monday
     tuesday wednesday thursday friday saturday sunday english chinese german french spanish dutch
     welsh british american european asian western latin i mr mrs ms dr prof q1 q2 q3 q4 euro euros
+    jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
     pound pounds dollar dollars ok okay todo tbd fixme xxx internet web email
     """
     )

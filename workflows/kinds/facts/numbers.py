@@ -322,7 +322,7 @@ def _rewritten(body: str, mention: Mention, other: Mention, said: str) -> str | 
     value = _likeliest(mention, other)
     if mention.values & other.values:
         return _with_currency(written, rest, mention, other)
-    head = re.match(r"[€£$¥￥]\s?|百分之", written)
+    head = re.match(r"[€£$¥￥]\s?|[A-Z]{3}\s|百分之", written)
     prefix = head.group() if head else ""
     return prefix + _formatted(value, written[len(prefix) :], mention.style) + rest
 

@@ -81,11 +81,11 @@ def _finding(known: Known, body: str, at: int, name: str) -> Finding:
 
 
 def _namesake(known: Known, name: str) -> str | None:
-    """The one person whose name differs in a single character."""
+    """The one person whose name differs in a single character; of two, one tells nothing."""
     close = [
         person
         for person in known.people
-        if len(person) == len(name)
+        if len(person) == len(name) > 2
         and sum(one != other for one, other in zip(person, name, strict=True)) == 1
         and looks_like_a_name(person)
     ]
