@@ -251,3 +251,68 @@ def test_scripts_and_widths_are_compared_alike() -> None:
     assert finding.suggestion is not None
     assert "二十五塊" in "價格是三十五塊。".replace(finding.quote, finding.suggestion)
     assert len(fold("會議決定２５％　ＡＢ")) == len("會議決定２５％　ＡＢ")
+
+
+WEEKLY_ZH = """张伟：今天主要说三个事情，预算、供应商合同，还有测试报告。
+李娜：预算的话还是三十万，财务那边说不变。
+王总：好，那预算就维持三十万不变。张伟你这周五之前把预算表提交一下。
+李娜：供应商合同我跟王总下周三之前确认一下。
+陈工：测试报告我下周五整理好，有一百二十个用例，通过率百分之九十五。
+陈工：API 文档月底前完成，放到 Confluence 上。"""
+RIGHT_ZH = """# 项目周会纪要
+
+**时间：** 2026年11月24日 14:00–15:30
+**地点：** 3号会议室
+**参会人：** 张伟、李娜、王总、陈工
+
+## 讨论
+
+- 财务部门确认预算不变，仍为30万元。
+- 测试报告共有120个用例，通过率95%。
+
+## 决定
+
+- 预算维持30万元不变。
+- API文档发布到Confluence。
+
+## 行动项
+
+- **张伟**：11月27日前提交预算表
+- **李娜、王总**：12月2日前确认供应商合同
+- [ ] 陈工：整理测试报告（截止 12月4日）
+
+| 任务 | 负责人 | 截止时间 |
+|------|--------|----------|
+| 预算表 | 张伟 | 本周五 |
+| 合同 | 李娜 | 下周三 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "corrected"),
+    [
+        ("", "", True),
+        ("11月27日", "11月28日", True),
+        ("12月2日", "12月9日", True),
+        ("95%", "85%", True),
+        ("仍为30万元", "仍为50万元", True),
+        ("**李娜、", "**钱卫东、", False),
+        ("Confluence", "SharePoint", False),
+        ("下周三 |", "下周四 |", True),
+        ("2026年11月24日", "2026年11月23日", True),
+    ],
+)
+def test_chinese_minutes_as_people_write_them(right: str, wrong: str, corrected: bool) -> None:
+    given = material(
+        WEEKLY_ZH,
+        language="zh",
+        meeting_date="2026-11-24",
+        participants=["张伟", "李娜", "王总", "陈工"],
+        agenda=["预算", "供应商合同", "测试报告"],
+    )
+    body = RIGHT_ZH.replace(right, wrong, 1)
+    found = KINDS["minutes"].verify(given, body)
+    grave = [finding for finding in found if finding.severity is Severity.MAJOR]
+    assert bool(grave) == (right != wrong)
+    bodies = [body.replace(one.quote, one.suggestion) for one in grave if one.suggestion]
+    assert not corrected or right == wrong or RIGHT_ZH in bodies
