@@ -311,6 +311,10 @@ async def _read_past(connection: Connection, run: RunRow, claimed: Claimed) -> _
     return _Past(
         history=history,
         resolved=frozenset(row["resolved"]),
-        model_score=row["scores"] or {},
+        model_score={
+            part: score
+            for part, score in (row["scores"] or {}).items()
+            if isinstance(score, int | float)  # a model's word, shown to who may not read content
+        },
         dropped=row["dropped"] or {},
     )

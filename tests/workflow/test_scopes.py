@@ -214,6 +214,7 @@ async def test_what_could_not_be_kept_is_told_once_counted_and_seen(
     first, refine, second = await steps(stack, run)
     assert (first["result"]["dropped"], first["result"]["unfounded"]) == ({"main": 1}, [])
     assert (second["result"]["dropped"], second["result"]["unfounded"]) == ({"main": 2}, ["main"])
+    assert first["result"]["model_score"] == {"main": 50}
     assert refine["result"]["resolved"] == [1]
     calls = await stack.rows(run["id"], "calls")
     assert [(call["step"], call["items_kept"], call["items_dropped"]) for call in calls] == [
