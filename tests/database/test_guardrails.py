@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from activities.checkpoint import Checkpoint
 from api import queries
 from tests.attempts import Shop
 from tests.fake_llm import Reply, errors, good_reviewer
 from tests.faults.kit import issues, planted
 from tests.limited import RESUMED, events, held_back, profile, reviewed, stopped, used
+from tests.read_rows import add_run, insert
+from workflows.contract import HandMove
 from workflows.vocabulary import EventType
 
 
@@ -138,3 +141,25 @@ async def test_what_a_reply_did_not_take_is_given_back_to_the_rate_limit(shop: S
     assert await reviewed(shop, run_id) == "done"
     [(level,)] = await shop.told("SELECT level FROM rate_buckets")
     assert level > 100_000 - await used(shop, run_id) - 10
+
+
+@pytest.mark.parametrize(
+    ("reason", "draining", "code"),
+    [
+        ("operator", False, ""),
+        ("operator", True, "draining"),
+        ("limit_tokens", False, "needs_override"),
+        ("price_unknown", False, "needs_override"),
+    ],
+)
+async def test_a_resume_by_hand_passes_no_limit_and_no_draining(
+    shop: Shop, reason: str, draining: bool, code: str
+) -> None:
+    run_id = await add_run(shop.pool, status="INTERRUPTED", reason_code=reason)
+    await shop.pool.execute("DELETE FROM switches")
+    await insert(shop.pool, "switches", name="draining", value=draining, actor="ana")
+    asked = HandMove(run_id=run_id, command="resume", loaded_status="INTERRUPTED", epoch=1)
+    moved = await Checkpoint(shop.worker()).move_by_hand(asked)
+    await shop.pool.execute("DELETE FROM switches")
+    assert (moved.moved, moved.code) == (not code, code)
+    assert (await stopped(shop, run_id))[0] == ("INTERRUPTED" if code else "RUNNING")
