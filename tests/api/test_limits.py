@@ -211,6 +211,7 @@ async def test_a_limit_is_given_at_the_start_and_raised_or_dropped_on_the_page_o
     path = started.headers["location"]
     run = (await api.get(f"/api{path}")).json
     assert run["limits"] == {"max_calls": 4}
+    assert "of at most 4" in (await browser.open(path)).text
     await api.engine_move(run["id"], EventType.RUN_INTERRUPTED, Reason.LIMIT_CALLS)
     form = await browser.form(path, f"{path}/resume")
     refused = await browser.send(form)
