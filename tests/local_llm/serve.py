@@ -1,4 +1,8 @@
-"""`python -m tests.local_llm.serve FOLDER PORT`: llama.cpp's server in a process of its own."""
+"""`python -m tests.local_llm.serve FOLDER PORT SHARED`: llama.cpp's server as a process.
+
+SHARED 0: two slots, each with the context the model was trained for. Else: four slots that share a
+context of so many tokens, as the server does it where nobody says how many slots it should have.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,22 @@ from tests.local_llm.parts import LocalModel
 
 SLOTS = 2
 CONTEXT = 8192
-"""Tokens of each slot: what the model was trained for."""
 
 
-def main(folder: Path, port: int) -> None:
+def main(folder: Path, port: int, shared: int) -> None:
     """Serves until it is ended."""
     model = LocalModel.of(folder)
     sys.path.insert(0, str(model.packages))
     library: Any = importlib.import_module("xllamacpp")
     given = library.CommonParams()
     given.model.path = str(model.file)
-    given.n_parallel, given.n_ctx = SLOTS, SLOTS * CONTEXT
+    given.n_parallel = 4 if shared else SLOTS
+    given.n_ctx, given.kv_unified = shared or SLOTS * CONTEXT, bool(shared)
     given.hostnames, given.port = ["127.0.0.1"], port
     # On a busy machine two threads wait for each other at every token; one is hardly slower.
     given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
+    # Between two batches nothing is heard: a cancel would wait for 2,048 tokens of a prompt.
+    given.n_batch = given.n_ubatch = 128
     given.endpoint_metrics = True
     given.ui = False
     server = library.Server(given)
@@ -34,4 +40,4 @@ def main(folder: Path, port: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

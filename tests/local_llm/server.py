@@ -19,10 +19,13 @@ _LOADING = 120.0
 
 
 class LocalServer:
-    """`await start()`, `await stop()`. It is asked past every witness."""
+    """`start()`, `await ready()`, `await stop()`. It is asked past every witness.
 
-    def __init__(self, model: LocalModel) -> None:
-        self.model, self.port = model, free_port()
+    `shared`: tokens of a context that all its slots share; 0 = each has its own.
+    """
+
+    def __init__(self, model: LocalModel, *, shared: int = 0) -> None:
+        self.model, self.shared, self.port = model, shared, free_port()
         self.folder = Path(tempfile.mkdtemp(prefix="redraft-llm-"))
         self.process: subprocess.Popen[bytes] | None = None
         self._http = httpx2.AsyncClient(
@@ -39,9 +42,8 @@ class LocalServer:
 
     def start(self) -> None:
         """Returns at once; the model is loaded afterwards."""
-        folder = self.model.packages.parent
-        words = [sys.executable, "-m", "tests.local_llm.serve", str(folder), str(self.port)]
-        self.process = spawn(words, log=self.log)
+        words = [sys.executable, "-m", "tests.local_llm.serve", str(self.model.packages.parent)]
+        self.process = spawn([*words, str(self.port), str(self.shared)], log=self.log)
 
     async def ready(self) -> float:
         """Waits until the model is loaded; how long that took."""

@@ -183,3 +183,25 @@ async def test_a_request_more_than_there_are_slots_waits_for_one(client: Client)
     ends = await asyncio.gather(*(call.run() for call in calls))
     assert [end.failure for end in ends] == [None] * (SLOTS + 1)
     assert all(call.usage for call in calls)
+
+
+async def test_requests_that_fill_a_shared_context_together_are_asked_again_and_then_fit(
+    server: LocalServer, telling: Telling
+) -> None:
+    """Each of three fits; the server ends them all in the middle, with an error frame."""
+    narrow = LocalServer(server.model, shared=1536)
+    client = Client(narrow.base_url)
+    try:
+        narrow.start()
+        await narrow.ready()
+        ends = await asyncio.gather(*(client.call(review(), tokens=400).run() for _ in range(3)))
+        codes = [end.failure.code if end.failure else end.fault for end in ends]
+        assert "context_shared" in codes, codes
+        assert all(end.failure is None or end.failure.verdict is Verdict.RETRY for end in ends)
+        alone = await client.call(review(), tokens=400).run()
+    finally:
+        await client.model.close()
+        await narrow.stop()
+    assert (alone.cause, alone.failure) == (None, None)
+    told = ", ".join(str(code or "whole") for code in codes)
+    telling.say(f"three at once in a shared context that is too small for three: {told}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
@@ -93,16 +94,16 @@ async def settled(stack: Stack, run: Json, witness: Witness, telling: Telling) -
     forms = accounts.each_reply_is_in_form(witness.exchanges)
     assert forms, "no request was answered"
     await consistent(stack, run["id"])
-    ends: dict[str, int] = {}
-    for call in calls:
-        how = call["end_cause"] or "whole"
-        ends[how] = ends.get(how, 0) + 1
-    asked = ", ".join(f"{count} by {form}" for form, count in sorted(forms.items()))
-    ended = ", ".join(f"{count} {how}" for how, count in sorted(ends.items()))
-    reported = sum(call["usage_source"] == "reported" for call in calls)
-    telling.say(f"{len(calls)} requests, each with its row; answered: {asked}; ended: {ended}")
-    telling.say(f"usage reported by the server for {reported}, else estimated: {run['tokens']}")
+    ended = Counter(call["end_cause"] or "whole" for call in calls)
+    sources = Counter(call["usage_source"] for call in calls)
+    telling.say(f"{len(calls)} requests, each with its row; asked by: {_counted(forms)}")
+    telling.say(f"they ended: {_counted(ended)}; their usage is: {_counted(sources)}")
+    telling.say(f"tokens of the run: {_counted(run['tokens'])}")
     await telling.run(stack, run)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
 async def test_what_was_kept_is_not_asked_for_again_after_an_interrupt(
