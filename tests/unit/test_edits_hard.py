@@ -13,6 +13,7 @@ from tests.unit.kind_material import issue, work
 from workflows.kinds import load_kinds
 from workflows.kinds.edits import Ground, apply_edits, read_rewrite
 from workflows.kinds.kind import Item, OpenIssue, Refined, Refused, RefusedItem, Work
+from workflows.kinds.passages import spans_of
 from workflows.vocabulary import StepName
 
 MINUTES = load_kinds()["minutes"]
@@ -171,6 +172,19 @@ def test_a_hundred_kilobytes_without_a_line_break_are_edited_too() -> None:
     body = "".join(f"Word{n} " for n in range(14_000))
     refined = one_of(body, "Word7000 ", "Word seven thousand ")
     assert refined.body == body.replace("Word7000 ", "Word seven thousand ")
+
+
+def test_a_quote_that_repeats_itself_for_pages_is_found_without_delay() -> None:
+    """Its places overlap by the ten thousand; what grows with their square stops a worker."""
+    body = "x" * 100_000 + " costs 26 Euros\n"
+    issues = (issue(1, "26 Euros"), issue(2, "x" * 100_000), issue(3, "x" * 40_000))
+    began = time.process_time()
+    refined = refine(body, edit("26 Euros", "25 Euros", "I1"), issues=issues)
+    shorter = refine(body, edit(body[:90_000] + "!", "", "I2"), issues=issues)
+    assert time.process_time() - began < 4
+    assert refined.body == body.replace("26", "25")
+    assert shorter.refused == {"not_found": 1}
+    assert spans_of("aabaabaa", "aabaa") == [(0, 5), (3, 8)]
 
 
 def refining(body: str, *issues: OpenIssue, **rest: Any) -> Work:

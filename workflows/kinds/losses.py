@@ -116,11 +116,11 @@ def _lost_length(body: str, span: Span, replace: str, asked: Asked) -> bool:
     came = len(replace) - head - tail
     if (last - first) - came <= LONGEST_UNASKED:
         return False
-    inside: set[int] = set()
-    for _, spans in asked:
-        for start, end in spans:
-            inside.update(range(max(start, first), min(end, last)))
-    return len(inside) * 2 < last - first
+    inside, at = 0, first
+    for start, end in sorted(place for _, spans in asked for place in spans):
+        inside += max(min(end, last) - max(start, at), 0)
+        at = max(at, end)
+    return inside * 2 < last - first
 
 
 def _sentences(text: str) -> list[tuple[str, Span]]:
