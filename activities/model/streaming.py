@@ -12,6 +12,8 @@ from activities.model.tokens import Usage
 from deploy.database import clean
 
 LONGEST_LINE = 8_000_000
+MOST_TOKENS = 100_000_000
+"""No call has as many; a server that says so counts wrong, and its price might fit no column."""
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 """Fields of a delta, and types of content parts, that hold what a model thinks aloud."""
 
@@ -225,7 +227,9 @@ def _first(fields: Any, *names: str) -> int | None:
         return None
     for name in names:
         value = fields.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e12:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if 0 <= value <= MOST_TOKENS:
             return int(value)
     return None
 

@@ -148,6 +148,17 @@ async def test_usage_that_grows_is_right_where_the_stream_was_cut(caller: Caller
     assert ended.call.usage == Usage(input=billed.input, output=billed.output)
 
 
+@pytest.mark.parametrize("counted", [-5, 9 * 10**11, 10**30])
+async def test_usage_that_no_call_can_have_is_estimated(caller: Caller, counted: int) -> None:
+    """Its price might fit no column, and what was paid for could not be stored."""
+    reply = Reply(items=EDITS, prompt_tokens=counted, completion_tokens=counted)
+    ended = await caller.ask(reply)
+    assert ended.call.usage is None
+    estimate = ended.call.estimate()
+    assert estimate is not None
+    assert 0 < estimate.output < 1000
+
+
 async def test_usage_told_before_the_text_counts_for_the_prompt_alone(caller: Caller) -> None:
     """Its output is that of the first frame; what arrived afterwards is estimated."""
     reply = Reply(items=EDITS * 9, usage="first", prompt_tokens=777, completion_tokens=1)
