@@ -31,6 +31,8 @@ OURS = frozenset(
     }
 )
 """Fields of a request that Redraft fills in itself, or whose replies it could not read."""
+LOWEST_RATE = 0.01
+"""A minute: one call in about two hours."""
 RATE_UNITS = ("requests_per_minute", "tokens_per_minute")
 
 Problems = list[tuple[str, str]]
@@ -75,8 +77,9 @@ def fallback_problems(given: Mapping[str, Any] | None, own_name: str = "") -> Pr
 def rate_limit_problems(given: Mapping[str, Any]) -> Problems:
     found = _unknown(given, RATE_UNITS)
     for unit in RATE_UNITS:
-        if unit in given and not _within(given[unit], 0, LARGEST, above=True):
-            found.append((f"/{unit}", "must be a number above 0; leave it out for no limit"))
+        if unit in given and not _within(given[unit], LOWEST_RATE, LARGEST):
+            must = f"must be a number, {LOWEST_RATE} or more; leave it out for no limit"
+            found.append((f"/{unit}", must))
     return found
 
 
@@ -205,10 +208,10 @@ _PARAMETERS: Mapping[str, _Check] = {
 """Fields of chat completions that change a reply and leave it readable, as servers name them."""
 
 
-def _within(value: Any, low: float, high: float, *, above: bool = False) -> bool:
+def _within(value: Any, low: float, high: float) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return (low < value if above else low <= value) and value <= high
+    return low <= value <= high
 
 
 def _is_int(value: Any) -> TypeGuard[int]:

@@ -11,6 +11,8 @@ from deploy.database import Connection
 
 UNITS = ("requests_per_minute", "tokens_per_minute")
 """In the order in which rows are locked."""
+LONGEST_WAIT = 300.0
+"""Seconds after which somebody who waits asks again: a person may have changed the limit."""
 
 
 class _TooSoonError(Exception):
@@ -39,7 +41,8 @@ async def take(connection: Connection, profile: Profile, tokens: int) -> float:
                 if not await _take(connection, profile.name, unit, limit, amount):
                     missing = await _missing(connection, profile.name, unit, limit, amount)
                     behind = await _waiting(connection, profile.name) * min(amount, limit)
-                    raise _TooSoonError(max(0.05, (missing + behind) * 60.0 / limit))
+                    wait = (missing + behind) * 60.0 / limit
+                    raise _TooSoonError(min(max(0.05, wait), LONGEST_WAIT))
     except _TooSoonError as wait:
         return wait.seconds
     return 0.0

@@ -76,6 +76,14 @@ async def test_a_call_larger_than_the_bucket_goes_when_it_is_full(pool: Pool) ->
         assert 119 < await take(connection, profile, 100) < 127
 
 
+async def test_nobody_is_told_to_come_again_in_hours(pool: Pool) -> None:
+    """A limit that was far too small may be corrected meanwhile; a wait may fit no interval."""
+    for tiny in (0.5, 1e-300):
+        async with pool.acquire() as connection:
+            await take(connection, limited(tokens_per_minute=tiny), 30_000)
+            assert await take(connection, limited(tokens_per_minute=tiny), 30_000) == 300.0
+
+
 async def test_a_clock_set_back_takes_nothing_away(pool: Pool) -> None:
     profile = limited(requests_per_minute=2)
     async with pool.acquire() as connection:

@@ -129,6 +129,7 @@ def test_a_whole_profile_and_the_shortest_one_are_taken() -> None:
         ({"fallback": "b"}, ["/fallback"]),
         ({"rate_limits": {"requests_per_minute": 0}}, ["/rate_limits/requests_per_minute"]),
         ({"rate_limits": {"tokens_per_minute": -5}}, ["/rate_limits/tokens_per_minute"]),
+        ({"rate_limits": {"tokens_per_minute": 1e-300}}, ["/rate_limits/tokens_per_minute"]),
         ({"rate_limits": {"tokens_per_minute": 1e12}}, ["/rate_limits/tokens_per_minute"]),
         ({"rate_limits": {"requests_per_hour": 5}}, ["/rate_limits/requests_per_hour"]),
     ],
