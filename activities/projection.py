@@ -204,7 +204,8 @@ async def _write_end(
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
                               UNION ALL SELECT $10, $9) n),
                 currency = coalesce($11, r.currency),
-                cost_is_estimate = r.cost_is_estimate OR $9 <> 'reported',
+                cost_is_estimate = r.cost_is_estimate
+                    OR $9 <> 'reported' AND coalesce($5::bigint + $6::bigint, 1) > 0,
                 last_progress_at = now()
             FROM before WHERE r.id = $19
             RETURNING r.limits

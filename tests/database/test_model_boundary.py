@@ -272,6 +272,8 @@ async def test_each_try_is_a_row_and_silence_leaves_open_whether_it_was_billed(
     cause, source = ("connection", "unknown") if status is None else ("server_error", "estimated")
     tokens_sent = None if status is None else 0
     assert rows == [("FAILED", cause, status, source, tokens_sent)] * 2
+    guessed = await shop.told("SELECT cost_is_estimate FROM runs")
+    assert guessed == [(status is None,)], "what was refused cost nothing, and nobody guesses it"
     assert len(shop.llm.requests) == 2
 
 
