@@ -41,6 +41,7 @@ AWAY = (
     asyncpg.ReadOnlySQLTransactionError,
     asyncpg.QueryCanceledError,
     asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.IdleSessionTimeoutError,
 )
 """The database cannot answer now; whether the last commit landed is not known."""
 

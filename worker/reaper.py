@@ -34,6 +34,10 @@ log = logging.getLogger("redraft.reaper")
 
 LEADER_KEY = 0x5245_4150
 LOOK_SECONDS = 1.0
+STANDS_STILL = 30.0
+"""Seconds without a statement after which the database ends a reaper's session. A leader that is
+frozen, or whose machine lost its power, would stay the leader for as long as its connection does:
+hours, in which nobody sweeps, keeps time or proves a death."""
 TELL_AGAIN = 5.0
 """Seconds until a workflow is told of the same dead worker again, doubled each time: under load it
 needs a while, and each further signal makes it begin anew."""
@@ -75,6 +79,9 @@ class Reaper:
         )
         try:
             await prepare_connection(connection)
+            await connection.execute(
+                "SELECT set_config('idle_session_timeout', $1, false)", f"{STANDS_STILL * 1000:.0f}"
+            )
             while True:
                 await self._suspects()
                 if not self.leading:

@@ -12,10 +12,12 @@ from temporalio.client import Client
 
 from activities.death import say_goodbye
 from activities.tools import Tools
+from deploy.database import Connection
 from tests.api.harness import NOWHERE
 from tests.attempts import Shop
 from tests.fake_llm import Items, Reply
 from tests.faults.kit import issues
+from worker import reaper as module
 from worker.reaper import Reaper
 from workflows.vocabulary import EventType
 
@@ -87,3 +89,36 @@ async def test_a_stopped_run_keeps_the_step_of_a_living_worker_until_it_has_stor
             return await shop.steps(run_id) == [("review", "SUCCEEDED", None)]
 
         await shop.until(stored, what="the reply that was under way")
+
+
+class Frozen(Reaper):
+    """Stands still as the leader."""
+
+    async def _lead(self, connection: Connection) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_a_leader_that_stands_still_does_not_stay_the_leader(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Frozen, or on a machine without power: its connection may look alive for hours."""
+    monkeypatch.setattr(module, "STANDS_STILL", 1.5)
+    client = await Client.connect(NOWHERE, lazy=True)
+    frozen, other = Frozen(shop.worker(), client), Reaper(shop.worker(), client)
+    other.last_sweep = time.monotonic()
+    running = [asyncio.create_task(frozen.run())]
+
+    async def frozen_leads() -> bool:
+        return frozen.leading
+
+    async def other_leads() -> bool:
+        return other.leading
+
+    try:
+        await shop.until(frozen_leads, what="a leader")
+        running.append(asyncio.create_task(other.run()))
+        await shop.until(other_leads, what="another leader")
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)
