@@ -187,9 +187,32 @@ async def _store_comments(
             for id_, comment in zip(ids, comments, strict=True)
         ],
     )
-    for comment in comments:
+    for comment in one_for_each_passage(comments):
         await _raise_issue(connection, tools, row, comment, revision=revision)
     return ids
+
+
+def one_for_each_passage(
+    comments: Sequence[requests.ReworkComment],
+) -> Sequence[requests.ReworkComment]:
+    """What is said of one passage is one issue: all of it, or only the last would be answered."""
+    found: dict[str, requests.ReworkComment] = {}
+    for at, comment in enumerate(comments):
+        key = fingerprint(_finding(comment)) if comment.quote else str(at)
+        known = found.setdefault(key, comment)
+        if known is not comment:
+            text = f"{known.text.strip()}\n{comment.text.strip()}"
+            found[key] = known.model_copy(update={"text": text})
+    return tuple(found.values())
+
+
+def _finding(comment: requests.ReworkComment) -> Finding:
+    return Finding(
+        category="comment",
+        severity=Severity.MAJOR,
+        quote=comment.quote or "",
+        problem=comment.text.strip(),
+    )
 
 
 async def _raise_issue(
@@ -201,12 +224,7 @@ async def _raise_issue(
     revision: int,
 ) -> None:
     """One about a passage that has an issue already takes that one's place and number."""
-    finding = Finding(
-        category="comment",
-        severity=Severity.MAJOR,
-        quote=comment.quote or "",
-        problem=comment.text.strip(),
-    )
+    finding = _finding(comment)
     key = fingerprint(finding) if comment.quote else f"comment:{new_id()}"
     issue = await connection.fetchrow(
         """
@@ -219,7 +237,7 @@ async def _raise_issue(
             problem = excluded.problem, suggestion = NULL, raised_by = excluded.raised_by,
             seen_round = excluded.seen_round, revision = excluded.revision, fixed_round = NULL,
             status = CASE WHEN known.status = 'open' THEN 'open' ELSE 'reopened' END,
-            updated_at = now()
+            waived_by = NULL, waived_reason = NULL, updated_at = now()
         RETURNING number, status
         """,
         new_id(),

@@ -78,6 +78,17 @@ async def test_rework_goes_on_from_the_offered_text_with_rounds_comments_and_loc
     assert "polite" not in texts
 
 
+async def test_all_that_is_said_of_one_passage_is_to_be_answered(api: Api) -> None:
+    run = await api.waiting_run()
+    blue = "The box is blue."
+    said = [(blue, "which box?"), (None, "shorter"), (blue, "and who says so?"), (None, "shorter")]
+    wanted = {"comments": [{"quote": quote, "text": text} for quote, text in said]}
+    assert (await api.post(f"/api/runs/{run['id']}/rework", wanted)).status == 202
+    issues = (await api.get(f"/api/runs/{run['id']}/issues")).json["items"]
+    assert [i["problem"] for i in issues] == ["which box?\nand who says so?", "shorter", "shorter"]
+    assert await api.pool.fetchval("SELECT count(*) FROM comments") == 4
+
+
 async def test_a_decision_makes_a_human_revision_that_is_worked_on(api: Api) -> None:
     run = await api.waiting_run()
     document = f"/api/documents/{run['document_id']}"
