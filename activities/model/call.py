@@ -90,7 +90,8 @@ class ModelCall:
         self._servers = servers
         self._profile = profile
         self._prompt = prompt
-        self._parser = ReplyParser(prompt.schema, on_item)
+        self._on_item = on_item
+        self._parser = ReplyParser(prompt.schema, self._item)
         self._reading = Reading(self._parser, on_text)
         self._done = False
         self._began = self._deadline = self._rearmed = 0.0
@@ -103,10 +104,16 @@ class ModelCall:
 
     @property
     def reply(self) -> str:
-        """The content as it may be kept: without the key, should a server have repeated it."""
-        text = self.text
-        secret = len(self._key) >= SHORTEST_SECRET and self._key in text
-        return text.replace(self._key, "…") if secret else text
+        """The content as it may be kept: without the key, should a server have repeated it. Items
+        are handed on so too: they become issues, and passages of the document."""
+        return str(self._told(self.text))
+
+    def _told(self, value: Any) -> Any:
+        """A text, or JSON with texts in it, without the key."""
+        return _without(value, self._key) if len(self._key) >= SHORTEST_SECRET else value
+
+    def _item(self, payload: Mapping[str, Any]) -> None:
+        self._on_item(self._told(payload))
 
     @property
     def form(self) -> str | None:
@@ -292,11 +299,11 @@ class ModelCall:
                 cause=None,
                 failure=None,
                 finish_reason=self._reading.finish_reason,
-                extras=reply.extras,
+                extras=self._told(reply.extras),
             )
         fault = reply.fault if self._reading.text else "empty"
         cause = Reason.GARBLED if said_stop or self._parser.closed else Reason.CUT
-        return self._early(cause, fault, reply.extras)
+        return self._early(cause, fault, self._told(reply.extras))
 
     def _after_error(self, error: ProviderError) -> CallEnd:
         if self._reading.finish_reason or self._done:
@@ -339,6 +346,16 @@ class ModelCall:
         return CallEnd(
             cause=failure.cause, failure=failure, finish_reason=self._reading.finish_reason
         )
+
+
+def _without(value: Any, secret: str) -> Any:
+    if isinstance(value, str):
+        return value.replace(secret, "…")
+    if isinstance(value, Mapping):
+        return {_without(name, secret): _without(inner, secret) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_without(inner, secret) for inner in value]
+    return value
 
 
 def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:

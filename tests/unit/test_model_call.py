@@ -10,7 +10,7 @@ import pytest
 
 from activities.model.client import CallEnd, Usage
 from tests.fake_llm import Chars, FakeLLM, Items, Reply, errors
-from tests.model_caller import EDITS, PATIENT, Caller, serving
+from tests.model_caller import EDITS, KEY, PATIENT, Caller, serving
 from workflows.vocabulary import Reason
 
 
@@ -36,6 +36,15 @@ async def test_a_whole_reply_ends_normally(caller: Caller) -> None:
     assert (ended.call.http_status, ended.call.provider_request_id) == (200, "req-1")
     assert ended.call.first_token_ms is not None
     assert (ended.call.requests, request.outcome) == (1, "done")
+
+
+async def test_a_key_that_a_server_repeats_reaches_no_item(caller: Caller) -> None:
+    """An item becomes an issue, or a passage of the document."""
+    items = [{"find": f"is {KEY}", "replace": KEY, "resolves": [KEY, "I1"]}]
+    ended = await caller.ask(Reply(items=items, extra={"score": {KEY: 1}}))
+    assert ended.end.cause is None
+    assert ended.items == [{"find": "is …", "replace": "…", "resolves": ["…", "I1"]}]
+    assert KEY not in f"{ended.end} {ended.items} {ended.call.reply}"
 
 
 async def test_an_empty_list_is_a_whole_reply(caller: Caller) -> None:
