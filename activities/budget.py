@@ -15,7 +15,7 @@ from typing import Any
 from activities.metering import Meter, Need
 from activities.record import Event, Move, RunRow, append_event, lock_run, move
 from deploy.database import Connection, Pool, Row, reading
-from workflows import budget
+from workflows import budget, pricing
 from workflows.budget import CALLS, COST, SECONDS, TOKENS, Amounts
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus
 
@@ -31,6 +31,8 @@ class Used:
     closed: Amounts
     reserved: Amounts
     warned: Mapping[str, Any]
+    currency: str | None
+    """Of what the run cost so far."""
     known: bool
     """The call that was named has its row already: the answer of its commit was lost."""
 
@@ -43,7 +45,7 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
     """Sums over the run's calls; a call counts from its row on, a cost that nobody knows is 0."""
     row = await connection.fetchrow(
         """
-        SELECT r.calls, r.tokens_input + r.tokens_output AS tokens, r.warned,
+        SELECT r.calls, r.tokens_input + r.tokens_output AS tokens, r.warned, r.currency,
                c.cost, c.open_tokens, c.open_cost, c.known,
                r.seconds_running + coalesce(
                    extract(epoch FROM clock_timestamp() - r.running_since), 0)::float AS seconds
@@ -70,6 +72,7 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
         },
         reserved={TOKENS: Decimal(row["open_tokens"]), COST: Decimal(row["open_cost"])},
         warned=row["warned"],
+        currency=row["currency"],
         known=row["known"],
     )
 
@@ -93,7 +96,9 @@ async def reserve(
     if used.known:
         return None
     cost = need.cost
-    if COST in limits and cost is None:
+    # An amount in another money counts for nothing against what was used: nobody knows a rate.
+    foreign = used.currency not in (None, pricing.currency(need.profile.prices))
+    if COST in limits and (cost is None or foreign):
         told = {"limit": budget.plain(COST, limits[COST]), "profile": need.profile.name}
         return Refused(reason=Reason.PRICE_UNKNOWN, params=told)
     mine = {CALLS: Decimal(1), TOKENS: Decimal(need.tokens), COST: cost or _ZERO}

@@ -183,7 +183,11 @@ def _report(client: Client, refused: Refused, given: argparse.Namespace) -> int:
         complain(json.dumps(refused.problem, ensure_ascii=False))
     else:
         print_refusal(refused.code, refused.problem, _next(client, refused, given))
-    return REFUSED if refused.status < 500 or refused.code == "not_built" else UNREACHABLE
+    return (
+        REFUSED
+        if refused.status < 500 or refused.code in ("not_built", "draining")
+        else UNREACHABLE
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

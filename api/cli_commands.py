@@ -190,6 +190,8 @@ def rework(client: Client, given: Namespace) -> int:
     for name in ("instructions", "extra_rounds"):
         if (value := getattr(given, name)) is not None:
             body[name] = value
+    if not (given.comment or given.lock or given.instructions or given.extra_rounds):
+        raise UsageError("say what to change: --comment, --lock, --instructions or --extra-rounds")
     identity = find(client, given.id)
     code = print_moved(client.post(f"/api/runs/{identity}/rework", body), as_json=given.json)
     return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)

@@ -16,8 +16,8 @@ Json = Mapping[str, Any]
 REASONS = {
     "operator": "stopped by the operator",
     "limit_calls": "its limit of model calls is reached",
-    "limit_tokens": "its limit of tokens is reached",
-    "limit_cost": "its cost limit is reached",
+    "limit_tokens": "the next call may pass its limit of tokens",
+    "limit_cost": "the next call may pass its cost limit",
     "limit_seconds": "its time limit is reached",
     "price_unknown": "it has a cost limit, but the price of the model is not known",
     "call_limit": "guardrail: too many model calls for one part",

@@ -121,7 +121,7 @@ async def confirm(
         raise moving.conflict(
             row,
             ErrorCode.OFFERED_REVISION_CHANGED,
-            "another revision is offered now",
+            f"revision {row.offered_revision} is offered; another one needs override_offered",
             offered_revision=row.offered_revision,
             revision=wanted.revision,
         )

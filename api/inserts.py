@@ -207,7 +207,8 @@ async def refuse_draining(connection: Connection) -> None:
         raise Refusal(
             503,
             ErrorCode.DRAINING,
-            "the service is being drained; nothing starts now",
+            "the service is being drained; nothing starts now"
+            + (f": {row['note']}" if row["note"] else ""),
             params={"note": row["note"]},
             headers={"Retry-After": "30"},
         )

@@ -78,7 +78,12 @@ CAN: Wordings = {
     "stopping": (N_("Nothing to do: it stops within a second or two."),),
     "INTERRUPTED": (N_("You can edit the text, resume, or cancel it for good."),),
     "FAILED": (N_("You can repair the cause, edit the text, resume, or cancel it for good."),),
-    "AWAITING_CONFIRMATION": (N_("You can confirm it, confirm it with your edits, or reject it."),),
+    "AWAITING_CONFIRMATION": (
+        N_(
+            "You can confirm it, also with your edits, send it back for one more round, "
+            "or reject it."
+        ),
+    ),
     "CONFIRMED": (N_("You can export it or start a new run from any revision."),),
     "REJECTED": (N_("You can start a new run from any revision."),),
     "CANCELLED": (N_("You can start a new run from any revision."),),
@@ -115,10 +120,21 @@ REASON: Wordings = {
         N_("The limit of calls is reached."),
     ),
     "limit_tokens": (
+        N_(
+            "The next call may pass the limit of tokens ({limit}): {used} are used, and with a "
+            "full reply it is {needed}."
+        ),
         N_("The limit of tokens ({limit}) is reached."),
         N_("The limit of tokens is reached."),
     ),
-    "limit_cost": (N_("The cost limit of {limit} is reached."), N_("The cost limit is reached.")),
+    "limit_cost": (
+        N_(
+            "The next call may pass the cost limit of {limit}: {used} is used, and with a full "
+            "reply it is {needed}."
+        ),
+        N_("The cost limit of {limit} is reached."),
+        N_("The cost limit is reached."),
+    ),
     "limit_seconds": (
         N_("The time limit ({limit} s) is reached."),
         N_("The time limit is reached."),

@@ -138,6 +138,21 @@ async def test_a_price_that_became_unknown_interrupts_before_the_next_call(shop:
     assert [request.schema for request in shop.llm.requests] == ["redraft_review"]
 
 
+async def test_a_price_in_another_currency_is_unknown_to_a_limit(shop: Shop) -> None:
+    await profile(shop, prices=PRICES)
+    run_id = await shop.run(1, limits={"max_cost": "1"})
+
+    async def elsewhere(_: Any) -> Reply:
+        other = {**PRICES, "currency": "JPY"}
+        await shop.pool.execute("UPDATE profiles SET prices = $1", other)
+        return Reply(items=issues(1))
+
+    shop.llm.script({"redraft_review": elsewhere})
+    assert await reviewed(shop, run_id) == "stale"
+    assert (await stopped(shop, run_id))[:2] == ("INTERRUPTED", "price_unknown")
+    assert len(shop.llm.requests) == 1
+
+
 @pytest.mark.rule("metered_in_the_stream")
 @pytest.mark.parametrize("thinking", ["", "hm " * 3000], ids=["text", "thinking"])
 async def test_a_reply_longer_than_what_is_left_is_cut_in_the_stream(
