@@ -169,7 +169,7 @@ async def test_deletion_against_every_command_leaves_nothing(api: Api, status: R
             api.post(f"{place}/confirm", {"revision": 1}),
             api.post(f"{place}/confirm", {"revision": 1, "body": "# C\n"}),
             api.post(f"{place}/reject"),
-            api.post(f"{place}/rework", {"locks": [{"quote": "# M"}]}),
+            api.post(f"{place}/rework", {"extra_rounds": 1}),
             api.post("/api/runs/bulk", {"action": "cancel", "ids": [run["id"]]}),
             api.post(f"{place}/cancel"),
             api.post(f"{place}/fork", {"revision": 0}),
