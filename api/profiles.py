@@ -121,7 +121,10 @@ def _address(given: str | None) -> profiles.Problems:
 
 
 def _key_variable(name: str) -> profiles.Problems:
-    """A variable that is not a key would be sent to the model server."""
+    """A variable that is not a key would be sent to the model server, and a key that is taken for
+    a name would stand in rows and on pages: most of them have small letters."""
+    if name != name.upper():
+        return [("", "must be the name of an environment variable, in capitals; never the key")]
     if name in _OWN or name.upper().startswith(_FOREIGN):
         return [("", "is a variable of the service itself; name one that holds a model key")]
     return []

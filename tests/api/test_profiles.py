@@ -44,12 +44,13 @@ async def test_a_profile_with_nonsense_is_refused_and_nothing_is_stored(api: Api
     bad = {
         **FAST,
         "base_url": "https://me:CANARY@host/v1",
+        "key_env": "hf_CANARYaBcD",
         "parameters": {"temprature": 0},
         "prices": {"input": -1, "output": 1},
     }
     answer = await api.post("/api/profiles", bad)
     assert (answer.status, answer.code) == (422, "invalid_request")
-    assert answer.pointers() == ["/base_url", "/parameters/temprature", "/prices/input"]
+    assert answer.pointers() == ["/base_url", "/key_env", "/parameters/temprature", "/prices/input"]
     assert "CANARY" not in str(answer.json)
     away = await api.post("/api/profiles", {**FAST, "fallback": {"profile": "away", "after": 1}})
     assert (away.status, away.code) == (422, "unknown_profile")
