@@ -52,7 +52,7 @@ class Ground:
         return _quotes(self.body, tuple((one.number, one.finding.quote) for one in self.issues))
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _quotes(body: str, quotes: tuple[tuple[int, str], ...]) -> Mapping[int, Sequence[Span]]:
     """Asked for again with each item of a reply; bodies may be long."""
     return {number: spans_of(body, quote) for number, quote in quotes}

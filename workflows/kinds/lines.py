@@ -39,7 +39,7 @@ class SourceLine:
         return self.said or self.text
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
     """All lines of all sources under their numbers."""
     lines: list[SourceLine] = []

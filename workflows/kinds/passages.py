@@ -110,7 +110,7 @@ def _borders(text: str) -> list[int]:
     return borders
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _plain_body(body: str) -> tuple[str, tuple[int, ...]]:
     """Bodies are asked for again with each item; they are few and may be long."""
     return _plain(body)

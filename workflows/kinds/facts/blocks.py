@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 _BORDER = re.compile(r"\n(?=[ \t]*(?:[-*+#>|\n]|\d{1,3}[.)、]|\r))")
-KEPT = 4096
+KEPT = 32768
 """Blocks whose reading is kept: a few dozen documents."""
 
 

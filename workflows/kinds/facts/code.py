@@ -23,7 +23,7 @@ SURELY, LIKELY = 0.15, 0.05
 """Share of signs that prose does not have; the second is enough when lines look like code."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def without_code(text: str) -> str:
     """The text with blanks in place of fenced code; of the same length."""
     if "```" not in text and "~~~" not in text:
@@ -31,7 +31,7 @@ def without_code(text: str) -> str:
     return _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def is_code(text: str) -> bool:
     """Whether a text is nothing but code, fenced or not."""
     rest = without_code(text)

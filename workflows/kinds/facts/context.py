@@ -78,7 +78,7 @@ class Facts:
         )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     lines = number_lines(sources)
     plain = [without_marks(line.spoken) for line in lines]

@@ -253,7 +253,7 @@ def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
         yield _contradicts(ground, body, span, match, said if same else None)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
     """Each day that is said, with the index of its line."""
     return tuple(

@@ -53,7 +53,7 @@ class Said:
         return self.expression.spans
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, ...]:
     """All expressions of all lines, counted from this day."""
     return tuple(
@@ -63,7 +63,7 @@ def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, .
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def said_days_of_month(sources: tuple[SourceText, ...]) -> frozenset[int]:
     """15 for `the 15th` and 15号."""
     return frozenset(

@@ -79,7 +79,7 @@ class Reading:
     name: str = ""
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def reading(text: str) -> Reading:
     """The language of a text, by its letters and its smallest words."""
     han, words = len(_HAN.findall(text)), _LATIN_WORD.findall(text)
@@ -116,7 +116,7 @@ def _other_latin(words: Sequence[str]) -> str | None:
     return likeliest if clear else None
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def reading_of_sources(sources: tuple[SourceText, ...]) -> Reading:
     """Of all of them together."""
     return reading("\n".join(source.text for source in sources))

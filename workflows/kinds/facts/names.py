@@ -102,7 +102,7 @@ def known_of(material: Material) -> Known:
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _source_words(
     sources: tuple[SourceText, ...],
 ) -> tuple[frozenset[str], tuple[str, ...], str]:

@@ -60,7 +60,7 @@ def fold(text: str) -> str:
     return text if text.isascii() else _folded_text(text)
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _folded_text(text: str) -> str:
     """Each verifier asks for the same body."""
     return text.translate(_FOLDED)
@@ -86,7 +86,7 @@ def _folded(material: Material) -> Material:
     )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _folded_sources(sources: tuple[SourceText, ...]) -> tuple[SourceText, ...]:
     """The same object each time: what is read in sources is kept under it."""
     folded = tuple(
@@ -134,7 +134,7 @@ def _suggested(quote: str, plain: str, suggestion: str, *, full: bool) -> str:
     return quote[:lead] + new + quote[len(quote) - tail :]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _is_traditional(body: str) -> bool:
     characters = re.findall(r"[\u4e00-\u9fff]", body)
     full = sum(character in _SIMPLIFIED for character in characters)

@@ -46,7 +46,7 @@ class ListItem:
     head: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def sections(body: str) -> tuple[Section, ...]:
     """In order; what stands before the first heading has none and is left out."""
     fences = [found.start() for found in _FENCE.finditer(body)]

@@ -138,12 +138,12 @@ def _plain(term: str) -> str:
     return re.sub(r"[^a-z0-9]", "", term.lower())
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _packed(text: str) -> str:
     return _plain(text)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _terms_of(sources: tuple[SourceText, ...]) -> _Terms:
     words: set[str] = set()
     written: list[tuple[str, int]] = []
@@ -169,7 +169,7 @@ def _joined(found: re.Match[str]) -> str:
     return re.sub(r"[_. ]", "", found.group())
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _initials_of(sources: tuple[SourceText, ...]) -> frozenset[str]:
     """Of what is said at least twice, or is a speaker's name: `PM` for Project Manager."""
     counted: Counter[str] = Counter()
