@@ -354,22 +354,22 @@ async def acknowledge(connection: Connection, run_id: str, seq: int) -> None:
 
 
 async def insert_comment(
-    connection: Connection, run: RunRow, text: str, *, actor: str, revision: int | None = None
+    connection: Connection,
+    run: RunRow,
+    text: str,
+    *,
+    actor: str,
+    revision: int | None = None,
+    quote: str | None = None,
 ) -> str:
-    """A person's words beside a move; its id. Events hold no content, so it goes with its
-    document."""
+    """A person's words, of a passage if `quote`; its id. Events hold no content, so rows do."""
     comment_id = new_id()
     await connection.execute(
         """
-        INSERT INTO comments (id, document_id, run_id, revision, text, actor)
-        VALUES ($1, $2, $3, $4, $5, $6)
+        INSERT INTO comments (id, document_id, run_id, revision, quote, text, actor)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
         """,
-        comment_id,
-        run.document_id,
-        run.id,
-        revision,
-        text,
-        actor,
+        *(comment_id, run.document_id, run.id, revision, quote, text, actor),
     )
     return comment_id
 

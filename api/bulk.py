@@ -48,7 +48,19 @@ _MOVES: Mapping[str, tuple[Move, EventType]] = {
 
 async def bulk(connection: Connection, tools: Tools, wanted: requests.Bulk) -> Done:
     """200: what became of each run, in the order asked for."""
-    return await _move_all(connection, tools, wanted, _filter(wanted))
+    chosen = _filter(wanted)
+    more = False
+    if chosen is None:
+        ids = list(dict.fromkeys(run_id.lower() for run_id in wanted.ids or ()))
+    else:
+        ids = await queries_runs.newest_ids(connection, chosen, MOST_RUNS + 1)
+        ids, more = ids[:MOST_RUNS], len(ids) > MOST_RUNS
+    results: dict[str, wire_bulk.BulkItem] = {}
+    due: list[Due] = []
+    for run_id in await _by_document(connection, ids):
+        results[run_id] = await _move_one(connection, tools, wanted, run_id, due)
+    items = [results[run_id] for run_id in ids]
+    return Done(status=200, body=wire_bulk.Bulk(items=items, more=more), due=tuple(due))
 
 
 def _filter(wanted: requests.Bulk) -> RunFilter | None:
@@ -71,23 +83,6 @@ def _filter(wanted: requests.Bulk) -> RunFilter | None:
         for error in refusal.errors:
             error["pointer"] = f"/filter{error['pointer']}"
         raise
-
-
-async def _move_all(
-    connection: Connection, tools: Tools, wanted: requests.Bulk, chosen: RunFilter | None
-) -> Done:
-    more = False
-    if chosen is None:
-        ids = list(dict.fromkeys(run_id.lower() for run_id in wanted.ids or ()))
-    else:
-        ids = await queries_runs.newest_ids(connection, chosen, MOST_RUNS + 1)
-        ids, more = ids[:MOST_RUNS], len(ids) > MOST_RUNS
-    results: dict[str, wire_bulk.BulkItem] = {}
-    due: list[Due] = []
-    for run_id in await _by_document(connection, ids):
-        results[run_id] = await _move_one(connection, tools, wanted, run_id, due)
-    items = [results[run_id] for run_id in ids]
-    return Done(status=200, body=wire_bulk.Bulk(items=items, more=more), due=tuple(due))
 
 
 async def _by_document(connection: Connection, ids: list[str]) -> list[str]:

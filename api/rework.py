@@ -168,25 +168,17 @@ async def _store_comments(
     revision: int,
 ) -> list[str]:
     """Each as a comment, and as a major issue: the loop cannot pass before it was answered."""
-    ids = [new_id() for _ in comments]
-    await connection.executemany(
-        """
-        INSERT INTO comments (id, document_id, run_id, revision, quote, text, actor)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
-        """,
-        [
-            (
-                id_,
-                row.document_id,
-                row.id,
-                revision,
-                comment.quote,
-                comment.text,
-                tools.caller.actor,
-            )
-            for id_, comment in zip(ids, comments, strict=True)
-        ],
-    )
+    ids = [
+        await record.insert_comment(
+            connection,
+            row,
+            comment.text,
+            actor=tools.caller.actor,
+            revision=revision,
+            quote=comment.quote,
+        )
+        for comment in comments
+    ]
     for comment in one_for_each_passage(comments):
         await _raise_issue(connection, tools, row, comment, revision=revision)
     return ids

@@ -17,6 +17,7 @@ from itertools import accumulate
 from workflows.kinds.kind import OpenIssue, Payload, Refined
 from workflows.kinds.losses import MOST_TOKENS, changes_unasked, loses_content
 from workflows.kinds.passages import Span, overlaps, spans_of
+from workflows.kinds.sizes import DOCUMENTS
 
 _SENTENCE = re.compile(r"[^\n.!?。！？；]*(?:[.!?。！？；]+(?:\s*\n|[ \t]+)?|\n|$)")
 
@@ -52,7 +53,7 @@ class Ground:
         return _quotes(self.body, tuple((one.number, one.finding.quote) for one in self.issues))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _quotes(body: str, quotes: tuple[tuple[int, str], ...]) -> Mapping[int, Sequence[Span]]:
     """Asked for again with each item of a reply; bodies may be long."""
     return {number: spans_of(body, quote) for number, quote in quotes}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from workflows.kinds.kind import SourceText
+from workflows.kinds.sizes import DOCUMENTS
 
 _EVIDENCE = re.compile(r"^[Tt]?(\d{1,7})(?:\s*[-–—]\s*[Tt]?(\d{1,7}))?$")
 _SPEAKER = re.compile(
@@ -39,7 +40,7 @@ class SourceLine:
         return self.said or self.text
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
     """All lines of all sources under their numbers."""
     lines: list[SourceLine] = []

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from workflows.kinds.sizes import DOCUMENTS
+
 Span = tuple[int, int]
 """Start and end (exclusive) in characters of the body."""
 
@@ -110,7 +112,7 @@ def _borders(text: str) -> list[int]:
     return borders
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _plain_body(body: str) -> tuple[str, tuple[int, ...]]:
     """Bodies are asked for again with each item; they are few and may be long."""
     return _plain(body)

@@ -1,4 +1,5 @@
-"""Tokens by the look of a text, where no tokenizer is given: within 20 % of one for transcripts.
+"""How many texts stay read; and tokens by the look of a text, where no tokenizer is given: within
+20 % of one for transcripts.
 
 Never characters by a constant: a Chinese character costs three times a Latin letter.
 """
@@ -8,6 +9,9 @@ from __future__ import annotations
 import math
 import re
 
+DOCUMENTS = 64
+"""How many documents, or their sources, stay read: with fewer than run at once each step reads all
+anew."""
 WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 """Scripts without spaces between words."""
 _WORD = re.compile(r"[A-Za-z0-9']+")

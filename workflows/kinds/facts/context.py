@@ -21,6 +21,7 @@ from workflows.kinds.facts.mentions import Mention, without_marks
 from workflows.kinds.kind import SourceText
 from workflows.kinds.lines import SourceLine, number_lines
 from workflows.kinds.passages import sentence_around
+from workflows.kinds.sizes import DOCUMENTS
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ings?|ed|es|e|s|ly|ions?|er)$")
@@ -78,7 +79,7 @@ class Facts:
         )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     lines = number_lines(sources)
     plain = [without_marks(line.spoken) for line in lines]

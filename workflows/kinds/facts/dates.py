@@ -30,6 +30,7 @@ from workflows.kinds.facts.deadlines import (
     said_relative,
 )
 from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 50
@@ -253,7 +254,7 @@ def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
         yield _contradicts(ground, body, span, match, said if same else None)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
     """Each day that is said, with the index of its line."""
     return tuple(

@@ -25,6 +25,7 @@ from workflows.kinds.facts.day_spans import Expression
 from workflows.kinds.facts.days import Day
 from workflows.kinds.facts.relative import read_relative
 from workflows.kinds.kind import SourceText
+from workflows.kinds.sizes import DOCUMENTS
 
 ANY_DAY = date(2025, 1, 8)
 """A Wednesday early in a month: what stands in when the meeting's day is not known."""
@@ -53,7 +54,7 @@ class Said:
         return self.expression.spans
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, ...]:
     """All expressions of all lines, counted from this day."""
     return tuple(
@@ -63,7 +64,7 @@ def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, .
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def said_days_of_month(sources: tuple[SourceText, ...]) -> frozenset[int]:
     """15 for `the 15th` and 15号."""
     return frozenset(

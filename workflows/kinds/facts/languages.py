@@ -16,6 +16,7 @@ from workflows.kinds.facts.code import is_code, without_code
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.facts.script import Verifier
 from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -79,7 +80,7 @@ class Reading:
     name: str = ""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def reading(text: str) -> Reading:
     """The language of a text, by its letters and its smallest words."""
     han, words = len(_HAN.findall(text)), _LATIN_WORD.findall(text)
@@ -116,7 +117,7 @@ def _other_latin(words: Sequence[str]) -> str | None:
     return likeliest if clear else None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def reading_of_sources(sources: tuple[SourceText, ...]) -> Reading:
     """Of all of them together."""
     return reading("\n".join(source.text for source in sources))

@@ -20,6 +20,7 @@ from workflows.kinds.facts.context import (
     unique_quote,
 )
 from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 _LETTERS = r"[^\W\d_\u4e00-\u9fff]"
@@ -102,7 +103,7 @@ def known_of(material: Material) -> Known:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _source_words(
     sources: tuple[SourceText, ...],
 ) -> tuple[frozenset[str], tuple[str, ...], str]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from workflows.kinds.sizes import DOCUMENTS
+
 _HEADING = re.compile(
     r"^[ ]{0,3}(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]*)$"
     r"|^[ \t]*\*\*(?P<bold>[^*\n]{1,80})\*\*[:：]?[ \t]*\r?$",
@@ -46,7 +48,7 @@ class ListItem:
     head: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def sections(body: str) -> tuple[Section, ...]:
     """In order; what stands before the first heading has none and is left out."""
     fences = [found.start() for found in _FENCE.finditer(body)]

@@ -22,6 +22,7 @@ from workflows.kinds.facts.context import (
     unique_quote,
 )
 from workflows.kinds.kind import Finding, Material, SourceText
+from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 50
@@ -138,12 +139,12 @@ def _plain(term: str) -> str:
     return re.sub(r"[^a-z0-9]", "", term.lower())
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _packed(text: str) -> str:
     return _plain(text)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _terms_of(sources: tuple[SourceText, ...]) -> _Terms:
     words: set[str] = set()
     written: list[tuple[str, int]] = []
@@ -169,7 +170,7 @@ def _joined(found: re.Match[str]) -> str:
     return re.sub(r"[_. ]", "", found.group())
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=DOCUMENTS)
 def _initials_of(sources: tuple[SourceText, ...]) -> frozenset[str]:
     """Of what is said at least twice, or is a speaker's name: `PM` for Project Manager."""
     counted: Counter[str] = Counter()
