@@ -118,6 +118,7 @@ async def limits(workers: Dying) -> None:
     await workers.dies(2)
     process = workers.begins()
     await workers.asked(1)
+    await workers.settled(run)  # or the next attempt may be the one that finds its time up
     await stack.sql("UPDATE runs SET running_since = now() - interval '1 h'")
     await workers.died(process)
     await workers.dies()
