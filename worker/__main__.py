@@ -9,6 +9,10 @@ from deploy import logs
 from deploy.settings import SettingsError, load
 from worker.run import run
 
+SWITCH_SECONDS = 0.001
+"""How long a thread that verifies a text may keep the interpreter while commits and streams wait;
+the default is five times that, each time one of them wants it back."""
+
 
 def main() -> int:
     try:
@@ -17,6 +21,7 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     logs.configure(style=settings.log_format, level=settings.log_level)
+    sys.setswitchinterval(SWITCH_SECONDS)
     return asyncio.run(run(settings))
 
 
