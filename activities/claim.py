@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from activities.death import living
 from activities.fallback import Chosen, choose, tell_change
@@ -22,6 +22,7 @@ from activities.model.profile import Profile
 from activities.presence import write_presence
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import Event, RunRow, append_event, lock_run, read_run
+from activities.recut import Pieces, cut_plan, in_pieces, read_marked
 from activities.tools import Tools
 from activities.watch import Watch
 from deploy.database import Connection, Row, new_id, reading
@@ -90,6 +91,8 @@ class _Prepared:
     kind: Kind
     chosen: Chosen
     parts: tuple[PartPlan, ...]
+    """Of a new plan; or the open ones of a plan whose parts did not fit, and their `pieces`."""
+    pieces: Pieces = ()
 
 
 def _step_of(run: RunRow) -> tuple[int, StepName] | None:
@@ -163,7 +166,7 @@ async def _prepare(
         chosen = await choose(connection, run.id, run.profile)
         plan = await connection.fetchrow(
             """
-            SELECT id, input_revision FROM step_plans
+            SELECT id, input_revision, recut FROM step_plans
             WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL
             """,
             run.id,
@@ -185,15 +188,19 @@ async def _prepare(
             material=material,
             kind=kind,
             chosen=chosen,
-            parts=(),
+            parts=await read_marked(connection, plan["id"]) if plan and plan["recut"] else (),
         )
 
     async with effect(Hook.PREPARE):
         prepared = await reading(tools.pool, read, patience=float("inf"))
-    if isinstance(prepared, NotClaimed) or prepared.plan_id is not None:
+    if isinstance(prepared, NotClaimed) or (prepared.plan_id and not prepared.parts):
         return prepared
-    parts = await asyncio.to_thread(prepared.kind.parts, prepared.material.work)
-    return _Prepared(**{**vars(prepared), "parts": parts})
+    kind, work = prepared.kind, prepared.material.work
+    if prepared.parts:
+        pieces = await asyncio.to_thread(in_pieces, kind, work, prepared.parts)
+        return replace(prepared, pieces=pieces)
+    parts = await asyncio.to_thread(kind.parts, work)
+    return replace(prepared, parts=parts)
 
 
 async def _claim_once(
@@ -216,6 +223,8 @@ async def _claim_once(
                 return held
             fresh = plan_id is None
             plan_id = plan_id or await _freeze_plan(connection, run, prepared)
+            if prepared.pieces:
+                await cut_plan(connection, plan_id, prepared.pieces)
             attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
             await tell_change(connection, run.id, step_id, prepared.chosen)
         await write_presence(

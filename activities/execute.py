@@ -18,6 +18,7 @@ from activities.model import tokens
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
+from activities.recut import TOO_LONG, mark_plan
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
 from workflows.transitions import INTERRUPTED_REASONS
@@ -222,6 +223,8 @@ async def _fail(step: Step, end: PartEnd, retry: Failure | None, connection: Con
                 data={**params, "code": str(reason), "told": params.get("code")},
             ),
         )
+    if params.get("code") in TOO_LONG:
+        await mark_plan(connection, step.claimed.plan_id)
     if reason == Reason.INVALID_REPLY:  # a resume, with another profile, begins to count again
         await reset_counters(connection, step.claimed.plan_id, params["part"])
     await move(

@@ -232,11 +232,21 @@ CREATE TABLE public.model_calls (
     partial_length integer DEFAULT 0 NOT NULL,
     started_at timestamp with time zone DEFAULT now() NOT NULL,
     ended_at timestamp with time zone,
+    estimated_input bigint,
+    estimated_output bigint,
+    wide boolean,
+    manner text,
     CONSTRAINT model_calls_check CHECK (((ended_at IS NOT NULL) = (status <> 'STARTED'::text))),
     CONSTRAINT model_calls_status_check CHECK ((status = ANY (ARRAY['STARTED'::text, 'SUCCEEDED'::text, 'FAILED'::text, 'CANCELLED'::text, 'LOST'::text]))),
     CONSTRAINT model_calls_usage_source_check CHECK ((usage_source = ANY (ARRAY['reported'::text, 'estimated'::text, 'unknown'::text])))
 )
 WITH (fillfactor='70');
+
+COMMENT ON COLUMN public.model_calls.estimated_input IS 'Tokens of the prompt by our own tokenizer: beside reported ones they teach a profile''s ratio.';
+
+COMMENT ON COLUMN public.model_calls.wide IS 'Whether much of the prompt is in a script without spaces: those are learned apart.';
+
+COMMENT ON COLUMN public.model_calls.manner IS 'How the request was asked: format of replies, field of the limit, whether usage was asked for.';
 
 CREATE TABLE public.principals (
     name text NOT NULL,
@@ -466,10 +476,13 @@ CREATE TABLE public.step_plans (
     name text NOT NULL,
     input_revision integer,
     voided_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    recut boolean DEFAULT false NOT NULL
 );
 
 COMMENT ON TABLE public.step_plans IS 'What a step consists of, frozen by the first claim and kept until the step is done.';
+
+COMMENT ON COLUMN public.step_plans.recut IS 'A part did not fit the model: the next claim cuts open parts smaller, as the profile then says.';
 
 CREATE TABLE public.steps (
     id uuid NOT NULL,
@@ -660,6 +673,8 @@ CREATE INDEX locks_document ON public.locks USING btree (document_id);
 CREATE INDEX model_calls_newest ON public.model_calls USING btree (started_at DESC, id DESC);
 
 CREATE UNIQUE INDEX model_calls_number ON public.model_calls USING btree (run_id, round, step_name, part, number);
+
+CREATE INDEX model_calls_of_profile ON public.model_calls USING btree (profile, started_at DESC);
 
 CREATE INDEX model_calls_open ON public.model_calls USING btree (run_id) WHERE (status = 'STARTED'::text);
 

@@ -244,3 +244,24 @@ def test_from_the_second_round_on_four_fifths_of_a_request_are_a_shared_prefix()
 def _common(one: str, other: str) -> str:
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0)
     return one[:at]
+
+
+@pytest.mark.parametrize("text", [LONG["208"].material.sources[0].text, "word " * 9000])
+def test_a_window_that_was_too_long_is_cut_into_pieces_that_show_all_of_it(text: str) -> None:
+    step = review(text, prompts={"window_tokens": 4000})
+    lines = number_lines(step.material.sources)
+    small = replace(step, prompts={"window_tokens": 900})
+    for part in MINUTES.parts(step):
+        pieces = MINUTES.recut(small, part)
+        assert pieces[0].part == part.part
+        if "window" not in part.spec:
+            continue
+        assert len(pieces) > 3
+        before, after = excerpt_of(part.spec, lines), [excerpt_of(p.spec, lines) for p in pieces]
+        assert before is not None
+        for number, (start, end) in before.items():
+            spans = sorted(piece[number] for piece in after if piece and number in piece)
+            assert spans[0][0] == start
+            assert max(stop for _, stop in spans) == end
+            assert all(other[0] <= one[1] for one, other in pairwise(spans))
+        assert all(MINUTES.recut(small, piece) == (piece,) for piece in pieces)

@@ -105,6 +105,9 @@ class CheckedText:
         names = reviewers.choose(work.prompts, self._reviewers)
         return scopes.plan(work, names, self.limits.window_tokens)
 
+    def recut(self, work: Work, part: PartPlan) -> tuple[PartPlan, ...]:
+        return scopes.recut(work, part, self.limits.window_tokens)
+
     def expected(self, work: Work, part: PartPlan) -> tuple[str, ...] | None:
         return None
 

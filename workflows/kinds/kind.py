@@ -197,6 +197,11 @@ class Kind(Protocol):
         """The cut of this step; at least one part, names unique."""
         ...
 
+    def recut(self, work: Work, part: PartPlan) -> tuple[PartPlan, ...]:
+        """A part that did not fit, in pieces as small as parts are now: together they cover what
+        it covered, and the first has its name, with what is kept of it."""
+        ...
+
     def prompt(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> Prompt:
         """The request for what `kept` does not have yet; unchanging source first."""
         ...

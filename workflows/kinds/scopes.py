@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from workflows.kinds import reviewers, windows
@@ -64,8 +65,7 @@ def _is_size(size: object) -> bool:
 def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPlan, ...]:
     """The cut of a review (by `names`, its reviewers) or of a step of one part. A draft is made
     from everything: what a model cannot hold it refuses, and the run says so."""
-    given = work.prompts.get(WINDOW_TOKENS)
-    budget = given if _is_size(given) and isinstance(given, int) else default_budget
+    budget = _budget(work, default_budget)
     lines = number_lines(work.material.sources)
     cuts = windows.cut(lines, budget, work.count)
     if work.step is not StepName.REVIEW:
@@ -82,15 +82,52 @@ def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPla
         if name != INVENTED
         for at, window in enumerate(cuts, start=1)
     ]
-    if {INVENTED, "claims", reviewers.MAIN} & set(names):
-        passages = [work.body[start:end] for start, end in sentences_of(work.body)]
-        ranked = (
-            windows.around([number], len(lines), before=2, after=3)
-            for number in windows.nearest(lines, passages)
-        )
-        ranges = windows.within(lines, ranked, budget, work.count)
-        parts.append(_part(work, INVENTED, {"ranges": ranges}))
+    if _LOOK_FOR_INVENTED & set(names):
+        parts.append(_invented(work, lines, budget))
     return tuple(parts)
+
+
+def recut(work: Work, part: PartPlan, default_budget: int) -> tuple[PartPlan, ...]:
+    """The part in pieces of at most today's budget. The first keeps its name; lines are nowhere
+    left out, so what was one window becomes several, and what was an excerpt a shorter one."""
+    budget = _budget(work, default_budget)
+    if work.step is not StepName.REVIEW:
+        return plan(work, (), default_budget)
+    lines, name = number_lines(work.material.sources), reviewer_of(part)
+    if "ranges" in part.spec:
+        return (_invented(work, lines, budget),)
+    whole = "window" not in part.spec
+    before = None if whole else windows.Window(**part.spec["window"])
+    cuts = windows.cut_again(lines, before, budget, work.count)
+    if len(cuts) <= 1:
+        return (part,)
+    if whole and name == INVENTED:
+        return (_invented(work, lines, budget),)
+    pieces = [_part(work, name, {"window": window.spec()}) for window in cuts]
+    named = [replace(pieces[0], part=part.part)]
+    named += [replace(one, part=f"{part.part}.{at}") for at, one in enumerate(pieces[1:], start=2)]
+    if whole and name in _LOOK_FOR_INVENTED:
+        named.append(_invented(work, lines, budget))
+    return tuple(named)
+
+
+_LOOK_FOR_INVENTED = frozenset({INVENTED, "claims", reviewers.MAIN})
+
+
+def _budget(work: Work, default: int) -> int:
+    given = work.prompts.get(WINDOW_TOKENS)
+    return given if _is_size(given) and isinstance(given, int) else default
+
+
+def _invented(work: Work, lines: Sequence[SourceLine], budget: int) -> PartPlan:
+    """The document against the lines nearest to its sentences, as far as the budget goes."""
+    passages = [work.body[start:end] for start, end in sentences_of(work.body)]
+    ranked = (
+        windows.around([number], len(lines), before=2, after=3)
+        for number in windows.nearest(lines, passages)
+    )
+    ranges = windows.within(lines, ranked, budget, work.count)
+    return _part(work, INVENTED, {"ranges": ranges})
 
 
 def _part(work: Work, name: str, shown: Mapping[str, object], number: int = 0) -> PartPlan:

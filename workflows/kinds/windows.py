@@ -12,7 +12,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workflows.kinds.kind import Payload
 from workflows.kinds.lines import SourceLine
@@ -72,6 +72,27 @@ def cut(lines: Sequence[SourceLine], budget: int, count: Count) -> tuple[Window,
             windows.append(_window(pieces[_back(pieces, begin, budget // 10) : at + 1]))
             begin = at + 1
     return tuple(windows)
+
+
+def cut_again(
+    lines: Sequence[SourceLine], before: Window | None, budget: int, count: Count
+) -> tuple[Window, ...]:
+    """What a window shows (None: everything) in windows of at most `budget` tokens."""
+    if before is None:
+        return cut(lines, budget, count)
+    shown = [
+        replace(line, text=line.text[: before.end] if line.number == before.last else line.text)
+        for line in lines[before.first - 1 : before.last]
+    ]
+    shown[0] = replace(shown[0], text=shown[0].text[before.start :])
+    return tuple(
+        replace(
+            window,
+            start=window.start + (before.start if window.first == before.first else 0),
+            end=window.end + (before.start if window.last == before.first else 0),
+        )
+        for window in cut(shown, budget, count)
+    )
 
 
 def excerpt_of(spec: Payload, lines: Sequence[SourceLine]) -> Excerpt | None:

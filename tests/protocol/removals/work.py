@@ -48,7 +48,7 @@ CLAIMS = (
         CLAIM,
         '''        plan = await connection.fetchrow(
             """
-            SELECT id, input_revision FROM step_plans''',
+            SELECT id, input_revision, recut FROM step_plans''',
         '''        await connection.execute(
             """
             UPDATE step_plans SET voided_at = now() WHERE run_id = $1 AND voided_at IS NULL
@@ -57,7 +57,7 @@ CLAIMS = (
         )
         plan = await connection.fetchrow(
             """
-            SELECT id, input_revision FROM step_plans''',
+            SELECT id, input_revision, recut FROM step_plans''',
         "each claim makes the cut anew",
     ),
     Removal("claim_needs_running", CLAIM, _STALE, "    if run.epoch != watch.epoch:\n"),

@@ -1,0 +1,115 @@
+"""A part that does not fit the model is cut smaller once somebody has lowered the window."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any
+
+from tests.attempts import Shop
+from tests.eventually import eventually
+from tests.fake_llm import Reply, Request, errors, good_reviewer
+from tests.faults.kit import issues, planted
+from workflows.vocabulary import EventType
+
+LINES = 240
+SOURCE = "\n".join(f"Ana: line {n}, we ship the blue box on Friday." for n in range(1, LINES + 1))
+_REVIEWS = "SELECT part, done_at IS NOT NULL, spec FROM step_parts p JOIN step_plans s ON s.id = "
+_REVIEWS += "p.plan_id WHERE s.name = 'review' ORDER BY p.position, part"
+
+
+async def long_run(shop: Shop, window: int) -> str:
+    run_id = await shop.run(1)
+    await shop.pool.execute(
+        "UPDATE sources SET text = $1, sha256 = $2",
+        *(SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()),
+    )
+    await set_window(shop, window)
+    return run_id
+
+
+async def set_window(shop: Shop, tokens: int) -> None:
+    await shop.pool.execute(
+        """
+        INSERT INTO profiles (name, version, model, base_url, prompts, actor)
+        SELECT 'default', 1 + count(*), 'fake', $1, $2, 'local' FROM profiles
+        """,
+        *(shop.llm.base_url, {"reviewers": ["main"], "window_tokens": tokens}),
+    )
+
+
+def shown(request: Request) -> set[int]:
+    """Numbers of the source's lines in the prompt."""
+    return {int(number) for number in re.findall(r"^T(\d+): Ana", request.text, re.M)}
+
+
+async def _fails(shop: Shop, run_id: str, epoch: int = 1) -> None:
+    await shop.attempt(shop.worker(), run_id, epoch=epoch).ends()
+    told = await shop.told("SELECT status, reason_code, reason_params FROM runs")
+    assert told[0][:2] == ("FAILED", "provider_refused")
+    assert told[0][2]["code"] == "context_too_long"
+
+
+async def test_a_smaller_window_helps_a_run_whose_parts_were_too_long(shop: Shop) -> None:
+    good = good_reviewer(errors=planted(1))
+
+    def small(request: Request) -> Any:
+        return errors.too_long() if len(shown(request)) > 100 else good(request)
+
+    shop.llm.script(small)
+    run_id = await long_run(shop, 100_000)
+    await _fails(shop, run_id)
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    await _fails(shop, run_id, epoch=2)  # nothing was changed, so nothing is
+    assert [part for part, *_ in await shop.told(_REVIEWS)] == ["main"]
+    await set_window(shop, 1000)
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    before = len(shop.llm.requests)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=3).ends()).code == "done"
+    reviews = [one for one in shop.llm.requests[before:] if one.schema == "redraft_review"]
+    assert set().union(*map(shown, reviews)) == set(range(1, LINES + 1))
+    assert max(len(shown(one)) for one in reviews) <= 100
+
+
+async def test_what_is_done_and_kept_outlives_the_new_cut_and_is_not_asked_for_again(
+    shop: Shop,
+) -> None:
+    good = good_reviewer(errors=planted(1))
+
+    async def small(request: Request) -> Any:
+        if request.schema != "redraft_review" or len(shown(request)) < 60:
+            return good(request)
+        if 1 in shown(request):
+            return Reply(items=issues(1))
+        await eventually(_one_done, what="the first window's part")
+        return errors.too_long()
+
+    async def _one_done() -> bool:
+        return any(done for part, done, _ in await shop.told(_REVIEWS) if part == "main:1")
+
+    shop.llm.script(small)
+    run_id = await long_run(shop, 2000)
+    await _fails(shop, run_id)
+    first = await shop.told(_REVIEWS)
+    assert [part for part, done, _ in first if done and part != "invented"] == ["main:1"]
+    await set_window(shop, 600)
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    before = len(shop.llm.requests)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=2).ends()).code == "done"
+    reviews = [one for one in shop.llm.requests[before:] if one.schema == "redraft_review"]
+    done = first[0][2]["window"]
+    assert set().union(*map(shown, reviews)) >= set(range(done["last"] + 1, LINES + 1))
+    assert 1 not in set().union(*(shown(one) for one in reviews if _win(one)))
+    parts = await shop.told(_REVIEWS)
+    assert parts[0] == first[0], "the part that was done stays as it was"
+    assert all(done for _, done, _ in parts)
+    assert len(parts) > len(first)
+    raised = await shop.told("SELECT quote FROM issues ORDER BY number")
+    assert raised == [("E1x",)], "by several parts, one issue"
+    marked = await shop.told("SELECT bool_or(recut) FROM step_plans")
+    assert marked == [(False,)]
+
+
+def _win(request: Request) -> bool:
+    """Whether it is asked about a window, not about the lines nearest to the document."""
+    return "those that share most words" not in request.text
