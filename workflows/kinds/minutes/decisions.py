@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.blocks import KEPT
@@ -22,6 +25,9 @@ ones 1 in 200 has less than the first. Between the two a reader should look."""
 _EMPTY = frozenset(stem for word in lexicon.DECISION_WORDS for stem in stems(word))
 WINDOW = 30
 """Lines that may speak of one decision."""
+PROBED_WORDS, PROBED_PLACES = 3, 6
+"""Where to look first: what is true is nearly always found there."""
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)|https?://\S+")
 
 
 def verify_decisions(material: Material, body: str) -> list[Finding]:
@@ -45,37 +51,87 @@ def _support(sources: tuple[SourceText, ...], text: str) -> float:
 
 
 def support(facts: Facts, text: str) -> float:
-    """The best share of the text's words that the lines of a window have; 1.0 for a short text."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|https?://\S+", r"\1", text)
+    """The best share of the text's words that the lines of a window have; 1.0 for a short text.
+
+    Exact where it is less than DOUBTFUL; else the first share found that is not.
+    """
+    plain = _LINK.sub(r"\1", text)
     wanted = [word for word in dict.fromkeys(stems(plain)) if word not in _EMPTY]
     if len(wanted) < FEWEST_STEMS:
         return 1.0
-    rare = {word: facts.rarity.get(word, RAREST) for word in wanted}
-    # By count as well: in a short source what the meeting is about stands in every line.
-    equal = dict.fromkeys(wanted, 1.0)
-    return max(_best(facts, weights) / sum(weights.values()) for weights in (rare, equal))
+    rarity = [facts.rarity.get(word, RAREST) for word in wanted]
+    full = _Weight(sum(rarity), len(wanted))
+    said = [
+        _Said(places, rare)
+        for word, rare in zip(wanted, rarity, strict=True)
+        if (places := facts.places.get(word))
+    ]
+    most = full.share(said)
+    if most < UNKNOWN or len(facts.lines) <= WINDOW:
+        return most
+    said.sort(key=lambda word: len(word.places))
+    return _probed(said, full) or _best(said, full)
 
 
-def _best(facts: Facts, weights: dict[str, float]) -> float:
-    """The most weight that stands in any WINDOW lines, each word once."""
-    places = sorted(
-        (at, word) for word in weights for at in facts.places.get(word, ()) if word in weights
-    )
-    inside: dict[str, int] = {}
-    best = total = 0.0
-    first = 0
-    for at, word in places:
-        if word not in inside:
-            total += weights[word]
-        inside[word] = inside.get(word, 0) + 1
-        while at - places[first][0] > WINDOW:
-            gone = places[first][1]
+class _Said(NamedTuple):
+    """A word that some lines have, and how rare it is."""
+
+    places: Sequence[int]
+    rare: float
+
+
+class _Weight(NamedTuple):
+    """What all words of a text weigh: by how rare they are, and each the same.
+
+    By count as well, since in a short source what the meeting is about stands in every line.
+    """
+
+    rare: float
+    count: int
+
+    def share(self, said: Sequence[_Said]) -> float:
+        return max(sum(word.rare for word in said) / self.rare, len(said) / self.count)
+
+
+def _probed(said: Sequence[_Said], full: _Weight) -> float:
+    """A share that is enough, found where the rarest words stand; 0.0 when there is none."""
+    for word in said[:PROBED_WORDS]:
+        for at in word.places[:PROBED_PLACES]:
+            for first in (at - WINDOW // 2, at, at - WINDOW):
+                share = full.share([one for one in said if _stands(one.places, first)])
+                if share >= DOUBTFUL:
+                    return share
+    return 0.0
+
+
+def _stands(places: Sequence[int], first: int) -> bool:
+    at = bisect_left(places, first)
+    return at < len(places) and places[at] <= first + WINDOW
+
+
+def _best(said: Sequence[_Said], full: _Weight) -> float:
+    """The largest share that stands in any window; the first that is enough ends the search."""
+    size = len(said)
+    places = sorted(at * size + index for index, one in enumerate(said) for at in one.places)
+    inside = [0] * size
+    best = rare = 0.0
+    count = first = 0
+    for place in places:
+        at, index = divmod(place, size)
+        if not inside[index]:
+            rare += said[index].rare
+            count += 1
+        inside[index] += 1
+        while at - places[first] // size > WINDOW:
+            gone = places[first] % size
             inside[gone] -= 1
             if not inside[gone]:
-                del inside[gone]
-                total -= weights[gone]
+                rare -= said[gone].rare
+                count -= 1
             first += 1
-        best = max(best, total)
+        best = max(best, rare / full.rare, count / full.count)
+        if best >= DOUBTFUL:
+            break
     return best
 
 
