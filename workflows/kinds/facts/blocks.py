@@ -6,18 +6,18 @@ Nothing a reader looks for goes on from one block into the next one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from workflows.kinds.sizes import DOCUMENTS
 
 _BORDER = re.compile(r"\n(?=[ \t]*(?:[-*+#>|\n]|\d{1,3}[.)、]|\r))")
 KEPT = 32768
 """Blocks whose reading is kept: a few dozen documents."""
 
 
-def blocks(body: str) -> Iterator[tuple[int, str]]:
+@lru_cache(maxsize=DOCUMENTS)
+def blocks(body: str) -> tuple[tuple[int, str], ...]:
     """Each paragraph, list item, heading or table row, line end included, and where it begins."""
-    at = 0
-    for border in _BORDER.finditer(body):
-        yield at, body[at : border.end()]
-        at = border.end()
-    if at < len(body):
-        yield at, body[at:]
+    ends = [0, *(border.end() for border in _BORDER.finditer(body)), len(body)]
+    return tuple((at, body[at:end]) for at, end in pairwise(ends) if at < end)

@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from workflows.kinds.facts import lexicon
+from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.chinese import chinese_numbers
 from workflows.kinds.facts.english import english_numbers, may_have_numbers
 from workflows.kinds.facts.mentions import Mention, without_marks
@@ -23,6 +24,7 @@ from workflows.kinds.lines import SourceLine, number_lines
 from workflows.kinds.passages import sentence_around
 from workflows.kinds.sizes import DOCUMENTS
 
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
 _SUFFIX = re.compile(r"(?:ings?|ed|es|e|s|ly|ions?|er)$")
 RAREST = 6.0
@@ -122,7 +124,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
 
 def read_numbers(text: str) -> list[Mention]:
     """Numbers of a text in either language; where both readers see one, the one with a unit."""
-    chinese = chinese_numbers(text) if re.search(r"[\u4e00-\u9fff]", text) else []
+    chinese = chinese_numbers(text) if not text.isascii() and _HAN.search(text) else []
     taken = marked(text, [(mention.start, mention.end) for mention in chinese])
     english = [
         mention
@@ -136,15 +138,21 @@ def stems(text: str) -> list[str]:
     """Words that carry meaning, without endings; Chinese as pairs of characters."""
     found: list[str] = []
     for word in _WORD.findall(text):
-        if word[0].isascii():
-            low = word.lower()
-            if len(low) > 2 and low not in lexicon.NO_CONTEXT:
-                found.append(stem(low))
-        else:
+        if not word[0].isascii():
             found += [word[at : at + 2] for at in range(len(word) - 1)]
+        elif meaning := _meaning(word):
+            found.append(meaning)
     return found
 
 
+@lru_cache(maxsize=KEPT)
+def _meaning(word: str) -> str:
+    """The stem of an English word, '' of one that says nothing of what a sentence is about."""
+    low = word.lower()
+    return stem(low) if len(low) > 2 and low not in lexicon.NO_CONTEXT else ""
+
+
+@lru_cache(maxsize=KEPT)
 def stem(word: str) -> str:
     short = _SUFFIX.sub("", word)
     return short if len(short) >= 3 else word

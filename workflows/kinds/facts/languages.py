@@ -108,7 +108,7 @@ def _other_latin(words: Sequence[str]) -> str | None:
     if len(words) < FEWEST_WORDS:
         return None
     low = [word.lower() for word in words]
-    english = sum(word in _ENGLISH_WORDS for word in low)
+    english = sum(map(_ENGLISH_WORDS.__contains__, low))
     if english > 0.15 * len(low):
         return None
     counts = {name: sum(word in own for word in low) for name, own in _OTHER_WORDS.items()}

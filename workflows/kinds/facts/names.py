@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, zip_longest
 
 from workflows.kinds.facts import lexicon
+from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.chinese_names import chinese_strangers
 from workflows.kinds.facts.context import (
     Facts,
@@ -66,11 +67,13 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class _Named:
-    """A capitalised phrase at [start, end), its unknown words, whether it owns something."""
+    """A capitalised phrase at [start, end): whether it stands where an owner is named (labelled),
+    and whether it owns something at all."""
 
     start: int
     end: int
     text: str
+    labelled: bool
     owner: bool
 
 
@@ -121,7 +124,7 @@ def _words(text: str) -> frozenset[str]:
     """Lower-case words and their stems; spelled letters joined: `L_C_D_` is lcd."""
     spelled = re.sub(r"\b((?:[A-Z]_)+[A-Z]?)", lambda found: found.group().replace("_", ""), text)
     found: set[str] = set()
-    for word in re.findall(r"[^\W\d_\u4e00-\u9fff]+", spelled):
+    for word in set(re.findall(r"[^\W\d_\u4e00-\u9fff]+", spelled)):
         found |= {word.lower(), stem(word.lower())}
     return frozenset(found)
 
@@ -137,44 +140,59 @@ def _strangers(known: Known, body: str) -> Iterator[_Named]:
     at = 0
     lines = body.splitlines(keepends=True)
     for line, below in zip_longest(lines, lines[1:], fillvalue=""):
-        if not _SKIPPED_LINE.match(line) and not (_TABLE_RULE.match(below) and "|" in line):
-            links = [found.span() for found in _LINK.finditer(line)]
-            label = _LABELLED_LINE.match(line)
-            for found in _NAME.finditer(line, label.end() if label else 0):
-                named = _stranger(known, line, found, at)
-                if named is not None and not any(a <= found.start() < b for a, b in links):
-                    yield named
+        if not ("|" in line and _TABLE_RULE.match(below)):
+            for named in _named_in(line):
+                if _is_strange(known, named):
+                    yield replace(named, start=at + named.start, end=at + named.end)
         at += len(line)
 
 
-def _stranger(known: Known, line: str, found: re.Match[str], at: int) -> _Named | None:
+@lru_cache(maxsize=KEPT)
+def _named_in(line: str) -> tuple[_Named, ...]:
+    """Each capitalised phrase that may name somebody."""
+    if _SKIPPED_LINE.match(line):
+        return ()
+    links = [found.span() for found in _LINK.finditer(line)]
+    label = _LABELLED_LINE.match(line)
+    return tuple(
+        named
+        for found in _NAME.finditer(line, label.end() if label else 0)
+        if not any(a <= found.start() < b for a, b in links)
+        if (named := _named(line, found)) is not None
+    )
+
+
+def _named(line: str, found: re.Match[str]) -> _Named | None:
     words = found.group().split(" ")
     start = found.start()
     # A line may be a whole document: only what stands right before matters.
     before = line[:start] if start <= NEAR else "x" + line[start - NEAR : start]
     opens = _SENTENCE_START.search(before) is not None
-    labelled = _OWNER_LABEL.search(before) is not None
+    owner = _OWNER_LABEL.search(before) is not None
     while words and opens and (words[0].lower() in lexicon.OPENERS or words[0].endswith("ly")):
         start += len(words.pop(0)) + 1
         opens = False
     if not words or line[found.end() : found.end() + 1] in ("(", "/"):
         return None
     acts = _ACTS.match(line, found.end()) is not None
-    unknown = [word for word in words if not is_known_word(known, word)]
-    labelled = labelled or _ITEM_OWNER.match(line, 0, found.end() + 3) is not None
-    if not unknown and not _other_letter(known, words) and not (labelled and _mixed(known, words)):
-        return None
-    if (
-        opens
-        and len(words) == 1
-        and (words[0].lower() in lexicon.BEFORE_TO or not (acts or labelled))
-    ):
-        return None
-    if all(word.isupper() for word in unknown) and unknown and not (acts or labelled):
+    owner = owner or _ITEM_OWNER.match(line, 0, found.end() + 3) is not None
+    if opens and len(words) == 1 and (words[0].lower() in lexicon.BEFORE_TO or not (acts or owner)):
         return None
     return _Named(
-        start=at + start, end=at + found.end(), text=" ".join(words), owner=acts or labelled
+        start=start,
+        end=found.end(),
+        text=" ".join(words),
+        labelled=owner,
+        owner=acts or owner,
     )
+
+
+def _is_strange(known: Known, named: _Named) -> bool:
+    words = named.text.split(" ")
+    unknown = [word for word in words if not is_known_word(known, word)]
+    if not unknown:
+        return _other_letter(known, words) or (named.labelled and _mixed(known, words))
+    return named.owner or not all(word.isupper() for word in unknown)
 
 
 def is_known_word(known: Known, word: str) -> bool:

@@ -136,7 +136,7 @@ def _is_plain(term: str) -> bool:
 
 
 def _plain(term: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", term.lower())
+    return re.sub(r"[^a-z0-9]+", "", term.lower())
 
 
 @lru_cache(maxsize=DOCUMENTS)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from workflows.kinds.facts import lexicon
-from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.sections import ListItem
 from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.kinds.minutes.parts import Role, items_of
+from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 20
+ITEMS = 1024
+"""Decisions of one document whose share is kept."""
 FEWEST_STEMS = 4
 """Shorter decisions ("Approved.") say too little to be looked for."""
 UNKNOWN, DOUBTFUL = 0.33, 0.4
@@ -35,9 +37,10 @@ def verify_decisions(material: Material, body: str) -> list[Finding]:
     facts = facts_of(material.sources)
     if not facts.lines:
         return []
+    supported = _supported_by(material.sources)
     findings = []
     for item in items_of(body, Role.DECISIONS):
-        share = _support(material.sources, item.text)
+        share = supported(item.text)
         if share < DOUBTFUL:
             findings.append(_finding(body, item, major=share < UNKNOWN))
         if len(findings) == MOST_FINDINGS:
@@ -45,9 +48,10 @@ def verify_decisions(material: Material, body: str) -> list[Finding]:
     return findings
 
 
-@lru_cache(maxsize=KEPT)
-def _support(sources: tuple[SourceText, ...], text: str) -> float:
-    return support(facts_of(sources), text)
+@lru_cache(maxsize=DOCUMENTS)
+def _supported_by(sources: tuple[SourceText, ...]) -> Callable[[str], float]:
+    """`support` of these sources, kept for what a round leaves as it was."""
+    return lru_cache(maxsize=ITEMS)(partial(support, facts_of(sources)))
 
 
 def support(facts: Facts, text: str) -> float:
@@ -87,10 +91,10 @@ class _Weight(NamedTuple):
     """
 
     rare: float
-    count: int
+    words: int
 
     def share(self, said: Sequence[_Said]) -> float:
-        return max(sum(word.rare for word in said) / self.rare, len(said) / self.count)
+        return max(sum(word.rare for word in said) / self.rare, len(said) / self.words)
 
 
 def _probed(said: Sequence[_Said], full: _Weight) -> float:
@@ -129,7 +133,7 @@ def _best(said: Sequence[_Said], full: _Weight) -> float:
                 rare -= said[gone].rare
                 count -= 1
             first += 1
-        best = max(best, rare / full.rare, count / full.count)
+        best = max(best, rare / full.rare, count / full.words)
         if best >= DOUBTFUL:
             break
     return best
