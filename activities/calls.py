@@ -18,6 +18,7 @@ from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
 from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
+from activities.model.learned import Size
 from activities.model.limits import give_back
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
@@ -56,14 +57,15 @@ class PartCall:
         step: Step,
         part: PartState,
         prompt: Prompt,
-        prompt_tokens: int,
+        size: Size,
         manner: Manner | None = None,
     ) -> None:
-        self.step, self.part, self.prompt = step, part, prompt
+        self.step, self.part, self.prompt, self.size = step, part, prompt, size
         self.id = new_id()
         claimed = step.claimed
-        limit = output_limit(claimed.profile, prompt)
-        self.need = Need(prompt=prompt_tokens, output=limit, profile=claimed.profile)
+        limit, profile = output_limit(claimed.profile, prompt), claimed.profile
+        sent = profile.learned.input(size.tokens, wide=size.wide)
+        self.need = Need(prompt=sent, output=limit, profile=profile)
         self.refused: Refused | None = None
         """Why a limit let no call begin."""
         self.metered = Metered(step.meter, self.id, self.need)
@@ -107,6 +109,7 @@ class PartCall:
             kind_version=claimed.kind.version,
             prompt_hash=prompt_hash(profile, self.prompt),
             need=self.need,
+            size=self.size,
             kept=len(self.part.kept),
             recipe=self._recipe() if days else None,
             body_seconds=days * 86_400.0,

@@ -175,7 +175,7 @@ async def _prepare(
         )
         revision = plan["input_revision"] if plan is not None else run.working_revision
         material = await read_step(
-            connection, run, step, input_revision=revision, prompts=dict(chosen.profile.prompts)
+            connection, run, step, input_revision=revision, profile=chosen.profile
         )
         if material is None:
             return NotClaimed(code="deleted")

@@ -51,8 +51,16 @@ def closing_of(
         items_dropped=writer.dropped.total(),
         text=call.reply,
         form=call.form,
+        manner=_manner(call, end),
+        sample=call.sample(),
         facts=facts,
     )
+
+
+def _manner(call: ModelCall, end: CallEnd | None) -> str | None:
+    if end is not None and end.again is not None:
+        return f"refused {call.manner}"
+    return call.manner if call.http_status == 200 else None
 
 
 def as_stored(closing: CallClosing, *, lost: Reason | None, unkept: int) -> CallClosing:

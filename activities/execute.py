@@ -14,7 +14,6 @@ from activities.failures import NO_ROOM, Failure
 from activities.fence import open_parts
 from activities.hooks import Hook, committed
 from activities.items import PartState
-from activities.model import tokens
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
@@ -73,13 +72,14 @@ async def _clock(step: Step) -> None:
 async def _live_text(step: Step) -> None:
     """Partial text at most once a second, without event; beat details beside it."""
     written: dict[str, int] = {}
+    count = step.claimed.profile.learned.output
     while True:
         await asyncio.sleep(1.0)
         for call_id, call in list(step.calls.items()):
             arrived = len(call.received)
             if arrived == written.get(call_id, 0):
                 continue
-            thought = await asyncio.to_thread(tokens.count, call.thinking) if call.thinking else 0
+            thought = await asyncio.to_thread(count, call.thinking) if call.thinking else 0
             try:
                 async with step.tools.pool.acquire() as connection:
                     await write_partial(connection, call_id, call.reply, thought)

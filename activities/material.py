@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from activities.model import tokens
+from activities.model.profile import Profile
 from activities.record import RunRow
 from deploy.database import Connection
 from workflows.kinds.kind import Finding, Material, OpenIssue, SourceText, Work
@@ -149,7 +149,7 @@ async def read_step(
     step: tuple[int, StepName],
     *,
     input_revision: int | None,
-    prompts: dict[str, object],
+    profile: Profile,
 ) -> StepMaterial | None:
     """Everything `Kind` needs for this step; None when the document is gone."""
     round_, name = step
@@ -176,9 +176,9 @@ async def read_step(
         issues=issues,
         locks=document.locks,
         instructions=run.instructions,
-        prompts=prompts,
+        prompts=dict(profile.prompts),
         reviewed=last.body,
         can_pass=last.can_pass,
-        count=tokens.count,
+        count=profile.learned.count,
     )
     return StepMaterial(work=work, input_revision=input_revision)

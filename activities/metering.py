@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from activities.model import tokens
 from activities.model.profile import Profile
 from activities.model.tokens import Usage
 from workflows import pricing
@@ -156,7 +155,7 @@ class Metered:
 
     def _count(self) -> None:
         assert self.call is not None, "nothing arrives without a call"
-        received = tokens.count(self.call.received)
+        received = self.need.profile.learned.output(self.call.received)
         self._unread = max(self.need.output - received, COUNTED_AGAIN)
         self.over = self.over or self.meter.over(self.call_id, received)
         if self.over is not None:

@@ -9,8 +9,8 @@ from activities import failures
 from activities.calls import PartCall
 from activities.hooks import Hook, committed
 from activities.items import PartState
-from activities.model import tokens
 from activities.model.client import Manner
+from activities.model.learned import Size, size_of
 from activities.model.limits import take
 from activities.step import PartEnd, PartEndCode, Step, limited
 from workflows.kinds.kind import Prompt
@@ -40,11 +40,11 @@ def capped(part: PartState, last_cause: Reason | None) -> PartEnd | None:
     return PartEnd(code=PartEndCode.FAILED, reason=reason, params=facts)
 
 
-def _prompt(step: Step, part: PartState) -> tuple[Prompt, int]:
-    """The request for what is missing, and its tokens."""
+def _prompt(step: Step, part: PartState) -> tuple[Prompt, Size]:
+    """The request for what is missing, and how long it is."""
     work = replace(step.claimed.work, refused=part.refused)
     prompt = step.claimed.kind.prompt(work, part.plan, tuple(part.kept))
-    return prompt, tokens.count_prompt(prompt)
+    return prompt, size_of(prompt)
 
 
 async def run_part(step: Step, part: PartState) -> PartEnd:

@@ -13,8 +13,8 @@ from typing import Any
 
 from activities import budget
 from activities.metering import Need
-from activities.model import tokens
 from activities.model.client import Usage
+from activities.model.learned import UNTAUGHT, Size
 from activities.model.profile import Profile, version
 from activities.record import Event, append_event
 from deploy.database import Connection, Row, clean
@@ -45,6 +45,7 @@ class CallOpening:
     kind_version: str
     prompt_hash: str
     need: Need
+    size: Size
     kept: int = 0
     """Items of the part that the prompt says are there: the reply goes on behind them."""
     recipe: Mapping[str, Any] | None = None
@@ -83,9 +84,9 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         WITH opened AS (
             INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
                 status, model, profile, profile_version, kind_version, tokens_input,
-                reserved_tokens, prompt_hash, reserved_cost)
+                reserved_tokens, prompt_hash, reserved_cost, estimated_input, wide)
             SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
-                'STARTED', $8, $9, $10, $11, $12, $13, $14, $15
+                'STARTED', $8, $9, $10, $11, $12, $13, $14, $15, $18, $19
             FROM model_calls c
             WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
             ON CONFLICT (id) DO NOTHING
@@ -119,6 +120,7 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.need.cost,
         None if opening.recipe is None else dict(opening.recipe),
         opening.body_seconds,
+        *(opening.size.tokens, opening.size.wide),
     )
     return number
 
@@ -143,6 +145,10 @@ class CallClosing:
     items_dropped: int = 0
     text: str = ""
     form: str | None = None
+    manner: str | None = None
+    """What the server took, or `refused` and what it did not."""
+    sample: int | None = None
+    """Our count of the output that was reported."""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -184,7 +190,8 @@ async def _write_end(
                 finish_reason = $4, tokens_input = $5, tokens_output = $6, tokens_cached = $7,
                 tokens_reasoning = $8, usage_source = $9, cost = $10, currency = $11,
                 http_status = $12, provider_request_id = $13, first_token_ms = $14, error = $15,
-                items_dropped = $17, partial_text = NULL, partial_length = $18, ended_at = now()
+                items_dropped = $17, partial_text = NULL, partial_length = $18, ended_at = now(),
+                manner = $22, estimated_output = $23
             FROM before WHERE c.id = before.id
             RETURNING c.status, c.end_cause, c.items_kept, c.part, c.number, c.step_id, c.round,
                       c.step_name
@@ -222,7 +229,7 @@ async def _write_end(
         closing.first_token_ms,
         _short(closing.error, 500),
         *(closing.items_kept, closing.items_dropped, len(closing.text)),
-        *(closing.run_id, clean(closing.text), closing.form),
+        *(closing.run_id, clean(closing.text), closing.form, closing.manner, closing.sample),
     )
 
 
@@ -295,8 +302,10 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
         step_id,
     )
     for row in rows:
+        profile = await version(connection, row["profile"], row["profile_version"])
+        learned = profile.learned if profile else UNTAUGHT
         received, thought = row["partial_text"] or "", row["thought"]
-        said = max(tokens.count(received), tokens.count(row["items"] or ""))
+        said = max(learned.output(received), learned.output(row["items"] or ""))
         usage = Usage(
             input=row["tokens_input"] or 0,
             output=said + thought,
@@ -308,7 +317,7 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
                 call_id=row["id"],
                 run_id=run_id,
                 status=CallStatus.LOST,
-                profile=await version(connection, row["profile"], row["profile_version"]),
+                profile=profile,
                 end_cause=reason,
                 usage=usage,
                 usage_source=UsageSource.ESTIMATED,

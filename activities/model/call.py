@@ -18,8 +18,8 @@ import httpx2
 
 from activities import failures
 from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
-from activities.model import tokens
 from activities.model.formats import Manner, input_tokens, milder, request_body
+from activities.model.learned import is_wide, sample_of
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
@@ -121,6 +121,11 @@ class ModelCall:
         return str(self._manner.format) if self._manner else None
 
     @property
+    def manner(self) -> str | None:
+        """How it was asked, as rows have it."""
+        return self._manner.code if self._manner else None
+
+    @property
     def thinking(self) -> str:
         """Reasoning that the provider shows beside the content."""
         return self._reading.thinking
@@ -134,6 +139,13 @@ class ModelCall:
     def usage(self) -> Usage | None:
         """As reported by the provider; None if it did not (yet)."""
         return self._reading.usage
+
+    def sample(self) -> int | None:
+        """Our own count of what was reported as output, reasoning aside where that was told."""
+        usage = self.usage
+        if usage is None:
+            return None
+        return sample_of(self.text if usage.reasoning else self.received)
 
     def cut_prompt(self, expected: int) -> bool:
         """Whether the server counted so much less than was sent that it may have cut the prompt:
@@ -157,11 +169,14 @@ class ModelCall:
             return None
         if self.http_status not in (None, 200) and not self.received:
             return Usage(input=0, output=0)
-        told, thought = self._reading.reported, tokens.count(self.thinking)
-        sent = told.get("input") or input_tokens(self._prompt, self._manner or Manner())
+        learned, told = self._profile.learned, self._reading.reported
+        thought, sent = learned.output(self.thinking), told.get("input")
+        if not sent:
+            counted = input_tokens(self._prompt, self._manner or Manner())
+            sent = learned.input(counted, wide=is_wide(self._prompt.user))
         return Usage(
             input=sent,
-            output=max(tokens.count(self.text) + thought, told.get("output", 0)),
+            output=max(learned.output(self.text) + thought, told.get("output", 0)),
             cached=min(told.get("cached", 0), sent),
             reasoning=thought,
         )
@@ -183,7 +198,7 @@ class ModelCall:
         except (BadAddressError, KeyNotSetError) as error:
             return self._failed(failures.classify(error))
         if self._manner is None:
-            self._manner = self._servers.manner(url, self._profile.model)
+            self._manner = self._servers.manner(url, self._profile)
         try:
             await self._request(url, headers, self._manner)
             return self._concluded()

@@ -3,8 +3,8 @@
 A server that knows no json_schema gets json_object, then plain text, both with the schema in the
 prompt; one that knows no `max_tokens` gets `max_completion_tokens`; one that knows no
 `stream_options` goes without. Each is a request of its own, with its own row; what works is
-remembered per server and model by the client. At most four steps lead from the first manner to the
-last, so nothing goes round for ever.
+remembered per server and model by the client, and by the rows of calls. At most four steps lead
+from the first manner to the last, so nothing goes round for ever.
 """
 
 from __future__ import annotations
@@ -42,6 +42,21 @@ class Manner:
     format: Format = Format.JSON_SCHEMA
     limit_field: str = LIMIT_FIELDS[0]
     usage_option: bool = True
+
+    @property
+    def code(self) -> str:
+        """As rows have it."""
+        return f"{self.format} {self.limit_field} {'usage' if self.usage_option else 'no_usage'}"
+
+
+def manner_of(code: str | None) -> Manner:
+    """What a row says; the first manner for what it does not say, or says in other words."""
+    words = (code or "").split()
+    if len(words) != 3 or words[0] not in {*Format} or words[1] not in LIMIT_FIELDS:
+        return Manner()
+    return Manner(
+        format=Format(words[0]), limit_field=words[1], usage_option=words[2] != "no_usage"
+    )
 
 
 def milder(manner: Manner, error: ProviderError) -> Manner | None:

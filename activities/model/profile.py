@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from activities.model import learned
+from activities.model.learned import UNTAUGHT, Learned
 from deploy.database import Connection
+
+REFUSAL_HOLDS = timedelta(days=1)
+"""A server may have learned meanwhile what it refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,33 +33,70 @@ class Profile:
     prompts: Mapping[str, Any]
     fallback: Mapping[str, Any] | None
     rate_limits: Mapping[str, Any]
+    learned: Learned = UNTAUGHT
 
 
 async def newest(connection: Connection, name: str) -> Profile | None:
     """The version that the next step uses, or None when no profile has that name."""
-    row = await connection.fetchrow(
-        """
-        SELECT name, version, model, base_url, key_env, parameters, prices, prompts, fallback,
-               rate_limits
-        FROM profiles
-        WHERE name = $1
-        ORDER BY version DESC
-        LIMIT 1
-        """,
-        name,
-    )
-    return None if row is None else Profile(**dict(row))
+    return await _read(connection, name, None)
 
 
 async def version(connection: Connection, name: str, number: int) -> Profile | None:
     """The version that a call recorded, or None when it is unknown."""
+    return await _read(connection, name, number)
+
+
+async def _read(connection: Connection, name: str, number: int | None) -> Profile | None:
+    """With what its newest calls taught; what was refused is believed for a day, then tried again.
+
+    Ratios of calls that were too short, or that no vocabulary explains, are left out.
+    """
     row = await connection.fetchrow(
         """
-        SELECT name, version, model, base_url, key_env, parameters, prices, prompts, fallback,
-               rate_limits
-        FROM profiles WHERE name = $1 AND version = $2
+        WITH profile AS (
+            SELECT name, version, model, base_url, key_env, parameters, prices, prompts, fallback,
+                   rate_limits
+            FROM profiles WHERE name = $1 AND version = coalesce($2, version)
+            ORDER BY version DESC LIMIT 1
+        ), recent AS (
+            SELECT c.started_at, c.wide, c.manner, c.status, c.profile_version = p.version AS same,
+                   CASE WHEN c.usage_source = 'reported' THEN c.tokens_input END AS input,
+                   CASE WHEN c.usage_source = 'reported' AND c.estimated_input >= $4
+                        THEN c.tokens_input::float8 / c.estimated_input END AS by_input,
+                   CASE WHEN c.usage_source = 'reported' AND c.estimated_output >= $5
+                        THEN (c.tokens_output - c.tokens_reasoning)::float8
+                            / c.estimated_output END AS by_output
+            FROM profile p, LATERAL (
+                SELECT m.started_at, m.wide, m.manner, m.status, m.profile_version, m.model,
+                       m.usage_source, m.tokens_input, m.tokens_output, m.tokens_reasoning,
+                       m.estimated_input, m.estimated_output
+                FROM model_calls m WHERE m.profile = p.name
+                ORDER BY m.started_at DESC LIMIT $3) c
+            WHERE c.model = p.model
+        )
+        SELECT p.name, p.version, p.model, p.base_url, p.key_env, p.parameters, p.prices,
+               p.prompts, p.fallback, p.rate_limits, (
+            SELECT jsonb_agg(s) FROM (
+                SELECT wide, max(input) AS longest,
+                       count(*) FILTER (WHERE by_input BETWEEN $6 AND $7) AS inputs,
+                       percentile_cont(0.5) WITHIN GROUP (ORDER BY by_input)
+                           FILTER (WHERE by_input BETWEEN $6 AND $7) AS input,
+                       count(*) FILTER (WHERE by_output BETWEEN $6 AND $7) AS outputs,
+                       percentile_cont(0.5) WITHIN GROUP (ORDER BY by_output)
+                           FILTER (WHERE by_output BETWEEN $6 AND $7) AS output
+                FROM recent WHERE wide IS NOT NULL GROUP BY wide) s) AS ratios, (
+            SELECT manner FROM recent
+            WHERE same AND manner NOT LIKE 'refused%' AND EXISTS (
+                SELECT FROM recent r
+                WHERE r.same AND r.manner LIKE 'refused%' AND r.started_at > now() - $8::interval)
+            ORDER BY started_at DESC LIMIT 1) AS manner
+        FROM profile p
         """,
-        name,
-        number,
+        *(name, number, learned.RECENT, learned.LEAST_INPUT, learned.LEAST_OUTPUT),
+        *(learned.LEAST, learned.MOST, REFUSAL_HOLDS),
     )
-    return None if row is None else Profile(**dict(row))
+    if row is None:
+        return None
+    values = dict(row)
+    taught = learned.read(values.pop("ratios"), values.pop("manner"))
+    return Profile(**values, learned=taught)

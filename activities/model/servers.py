@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import httpx2
 
 from activities.failures import BadAddressError, KeyNotSetError
-from activities.model.formats import Manner
+from activities.model.formats import Manner, manner_of
 from activities.model.profile import Profile
 from deploy.settings import Settings
 
@@ -70,8 +70,10 @@ class Servers:
                 headers[header] = value
         return headers
 
-    def manner(self, url: httpx2.URL, model: str) -> Manner:
-        return self._manners.get((str(url), model), Manner())
+    def manner(self, url: httpx2.URL, profile: Profile) -> Manner:
+        """What this process saw work, else what the rows of others say."""
+        known = self._manners.get((str(url), profile.model))
+        return known or manner_of(profile.learned.manner)
 
     def remember(self, url: httpx2.URL, model: str, manner: Manner) -> None:
         """A request in that manner was taken. What a mere refusal suggests is not remembered: its

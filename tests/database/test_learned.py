@@ -1,0 +1,139 @@
+"""What the rows of a profile's calls teach: how its server counts, how it wants to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from activities.model import tokens
+from activities.model.learned import UNTAUGHT, Learned
+from activities.model.profile import newest
+from tests.attempts import Shop
+from tests.fake_llm import FakeLLM, Items, Reply, Request, errors, good_reviewer
+from tests.faults.kit import issues, planted
+from workflows.vocabulary import EventType
+
+CHINESE = "我们决定星期五发货，预算是二十五万欧元。"
+ENGLISH = "We decided to ship on Friday; the budget is 250,000 Euros."
+
+
+def twice(text: str) -> int:
+    """A vocabulary that needs two tokens where ours needs one."""
+    return 2 * tokens.count(text)
+
+
+@pytest_asyncio.fixture
+async def other(shop: Shop) -> AsyncIterator[FakeLLM]:
+    """The shop's profile asks a server that counts so."""
+    good = good_reviewer(errors=planted(1))
+    async with FakeLLM(good, count_tokens=twice) as llm:
+        shop.llm = llm
+        await shop.reviewers("main")
+        yield llm
+
+
+async def learned(shop: Shop) -> Learned:
+    async with shop.pool.acquire() as connection:
+        profile = await newest(connection, "default")
+    assert profile is not None
+    return profile.learned
+
+
+async def review(shop: Shop) -> str:
+    run_id = await shop.run(1)
+    assert (await shop.attempt(shop.worker(), run_id).ends()).code == "done"
+    return run_id
+
+
+async def test_estimates_are_corrected_by_what_the_provider_counted_before(
+    shop: Shop, other: FakeLLM
+) -> None:
+    assert await learned(shop) == UNTAUGHT
+    await review(shop)
+    assert (await learned(shop)).narrow == UNTAUGHT.narrow, "two calls may have been counted oddly"
+    await review(shop)
+    taught = await learned(shop)
+    assert taught.narrow.input == pytest.approx(2.0, rel=0.05)
+    assert taught.wide == UNTAUGHT.wide
+    assert taught.count(ENGLISH) == pytest.approx(twice(ENGLISH), rel=0.1)
+    other.queue(Reply(items=issues(1), usage="none"))
+    await review(shop)
+    estimated = await shop.told(
+        """
+        SELECT tokens_input, reserved_tokens - tokens_input FROM model_calls
+        WHERE usage_source = 'estimated'
+        """
+    )
+    billed = other.requests[4].billed
+    assert len(estimated) == 1
+    assert estimated[0][0] == pytest.approx(billed.input, rel=0.05)
+    assert estimated[0][1] % 1000 == 0, "beside it the longest reply is reserved, and no more"
+    reported = await shop.told(
+        "SELECT sum(tokens_input) FROM model_calls WHERE usage_source = 'reported'"
+    )
+    exact = sum(request.billed.input for at, request in enumerate(other.requests) if at != 4)
+    assert reported == [(exact,)]
+
+
+async def test_a_lost_reply_is_estimated_as_its_server_counts(shop: Shop, other: FakeLLM) -> None:
+    await review(shop)
+    await review(shop)
+    await shop.pool.execute(  # as replies of some length taught
+        "UPDATE model_calls SET tokens_output = 120, tokens_reasoning = 0, estimated_output = 60"
+    )
+    many = issues(30)
+    other.queue(Reply(items=many, stall_after=Items(29)))
+    run_id = await shop.run(1)
+    attempt = shop.attempt(shop.worker(), run_id)
+    await other.wait_requests(5)
+    await other.wait_until(lambda: "E29x" in other.requests[4].sent)
+    await shop.move(run_id, EventType.RUN_INTERRUPTED)
+    attempt.tell()
+    await attempt.ends()
+    [(output,)] = await shop.told(
+        "SELECT tokens_output FROM model_calls WHERE status = 'CANCELLED'"
+    )
+    assert output == pytest.approx(other.requests[4].billed.output, rel=0.05)
+
+
+async def test_only_what_a_vocabulary_may_explain_teaches_and_each_script_and_model_for_itself(
+    shop: Shop, other: FakeLLM
+) -> None:
+    await review(shop)
+    await review(shop)
+    for counted, expected in (("3", 3.0), ("30", 1.0), ("0.3", 1.0)):  # a fault; a prompt cut
+        await shop.pool.execute(
+            "UPDATE model_calls SET wide = true, tokens_input = estimated_input * $1::numeric",
+            Decimal(counted),
+        )
+        taught = await learned(shop)
+        assert taught.wide.input == pytest.approx(expected, rel=0.01)
+        assert taught.count(CHINESE) == pytest.approx(tokens.count(CHINESE) * expected, abs=2)
+        assert taught.count(ENGLISH) == tokens.count(ENGLISH)
+    await shop.pool.execute("UPDATE profiles SET model = 'another'")
+    assert await learned(shop) == UNTAUGHT
+
+
+async def test_another_worker_knows_from_rows_which_form_a_server_takes(shop: Shop) -> None:
+    good = good_reviewer(errors=planted(1))
+
+    def picky(request: Request) -> Any:
+        if request.body.get("response_format", {}).get("type") is not None:
+            return errors.status(400, message="response_format is not supported")
+        return good(request)
+
+    shop.llm.script(picky)
+    await review(shop)
+    assert len(shop.llm.requests) == 4, "two are refused"
+    await review(shop)
+    assert len(shop.llm.requests) == 6, "a worker of its own, and none is refused"
+    await shop.reviewers("main")
+    await review(shop)
+    assert len(shop.llm.requests) == 10, "a new version may mean another server"
+    await shop.pool.execute("UPDATE model_calls SET started_at = started_at - interval '25 hours'")
+    await review(shop)
+    assert len(shop.llm.requests) == 14, "after a day it is tried again"
