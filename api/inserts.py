@@ -15,6 +15,7 @@ from typing import Any
 from activities import record
 from api import requests
 from api.errors import Refusal, misfit, not_found, too_large
+from api.request_check import check_request
 from api.state import Caller
 from deploy.database import Connection, Row, new_id
 from workflows import pricing
@@ -65,6 +66,8 @@ def check_document(kinds: Kinds, wanted: requests.NewDocument) -> Kind:
         raise misfit("/body", f"{kind.name} cannot be drafted yet; send the text as body")
     for index, source in enumerate(wanted.sources):
         check_size(source.text, f"/sources/{index}/text", kind.limits.source_characters)
+    if wanted.body is None:
+        check_request(kind, wanted)
     return kind
 
 
