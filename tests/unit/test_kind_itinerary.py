@@ -17,7 +17,13 @@ TEXT = load_kinds()["text"]
 
 def day(number: int, *starts: str) -> dict[str, Any]:
     entries = [
-        {"start": start, "end": "23:00", "kind": "sight", "name": f"Place {start}", "cost": 12.5}
+        {
+            "start": start,
+            "end": "23:00",
+            "kind": "sight",
+            "name": f"Place {number} {start}",
+            "cost": 12.5,
+        }
         for start in starts or ("09:00",)
     ]
     return {"day": number, "city": f"City {number}", "entries": entries}
@@ -69,7 +75,7 @@ def test_days_stand_in_their_order_whatever_order_they_came_in() -> None:
     assert [body.index(f"## Day {number} ") for number in range(1, 6)] == sorted(
         body.index(f"## Day {number} ") for number in range(1, 6)
     )
-    assert "- 09:00–23:00 sight: Place 09:00 (12.5)" in body
+    assert "- 09:00–23:00 sight: Place 1 09:00 (12.5)" in body
     assert ITINERARY.verify(step.material, body) == ()
 
 

@@ -14,7 +14,8 @@ TRIP = {
     "attributes": {"to": "Rockford", "days": 5},
     "sources": [{"name": "request", "media_type": "text/plain", "text": "Five days."}],
 }
-DAYS: list[Json] = [{"day": day, "city": "Rockford", "entries": []} for day in (1, 2)]
+WALK: Json = {"start": "09:00", "end": "11:00", "kind": "sight", "name": "A walk", "cost": None}
+DAYS: list[Json] = [{"day": day, "city": "Rockford", "entries": [WALK]} for day in (1, 2)]
 
 
 def spins(request: Request) -> Reply:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
-from typing import Any
 
+from workflows.exporting import Exporter
 from workflows.kinds import attributes, schemas
 from workflows.kinds.checked import CheckedText
-from workflows.kinds.itinerary.plan import day_is_well_formed, render_plan, verify_plan
-from workflows.kinds.kind import Finding, Item, Kind, Material, PartPlan, Payload, Refused, Work
+from workflows.kinds.itinerary import door, exports
+from workflows.kinds.itinerary.costs import table, with_costs
+from workflows.kinds.itinerary.days import accept_day
+from workflows.kinds.itinerary.plan import Look, parse_plan, render_plan
+from workflows.kinds.itinerary.request import request_of
+from workflows.kinds.itinerary.rewriting import for_model, refined, widened
+from workflows.kinds.itinerary.verifiers import VERIFIERS
+from workflows.kinds.kind import (
+    Item,
+    Kind,
+    KindLimits,
+    Material,
+    PartPlan,
+    Payload,
+    Prompt,
+    Refined,
+    Refused,
+    Work,
+)
 from workflows.kinds.prompting import Block, compact
 from workflows.vocabulary import StepName
-
-DEFAULT_DAYS = 3
-_DAYS = re.compile(r"(?<!\d)(\d{1,2})[\s-]*(?:days?\b|天|日游)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Itinerary(CheckedText):
-    """Draft: one item a day under its number; review and refine as any text."""
+    """Draft: one item a day under its number. Review as any text. Refine: only the days in which an
+    issue stands may change, and the table of costs follows its entries."""
+
+    exporters: Mapping[str, Exporter] = field(default_factory=dict)
 
     @property
     def schemas(self) -> Mapping[str, Payload]:
@@ -30,24 +47,31 @@ class Itinerary(CheckedText):
     def schema_name(self, step: str) -> str:
         return schemas.SCHEMA_NAMES["itinerary" if step == StepName.DRAFT else step]
 
+    def check_attributes(self, attributes: Payload) -> list[tuple[str, str]]:
+        return super().check_attributes(attributes) or door.check_together(attributes)
+
+    def check_request(self, material: Material, today: date) -> list[tuple[str, str]]:
+        """Problems of a request that is to be planned, as (JSON pointer, English sentence)."""
+        return door.check_request(material, today)
+
     def drafts_without_body(self) -> bool:
         return True
 
     def expected(self, work: Work, part: PartPlan) -> tuple[str, ...] | None:
         if work.step is not StepName.DRAFT:
             return None
-        return tuple(str(day) for day in range(1, days_of(work.material) + 1))
+        days = request_of(work.material).days
+        return tuple(str(day) for day in range(1, days + 1))
 
     def about(self, work: Work) -> list[Block]:
         material = work.material
-        request: dict[str, Any] = {
-            "title": material.title,
-            "language": material.language,
-            **material.attributes,
-            "days": days_of(material),
-        }
-        given = {name: value for name, value in request.items() if value is not None}
+        told = {"title": material.title, "language": material.language}
+        known = {**material.attributes, **request_of(material).told()}
+        given = {name: value for name, value in {**told, **known}.items() if value is not None}
         return [Block(name="REQUEST", text=compact(given))]
+
+    def prompt(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> Prompt:
+        return super().prompt(for_model(work), part, kept)
 
     def rest(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> str:
         expected = self.expected(work, part)
@@ -55,53 +79,69 @@ class Itinerary(CheckedText):
             return super().rest(work, part, kept)
         have = {item.key for item in kept}
         missing = ", ".join(key for key in expected if key not in have)
+        if is_chinese(work.material):
+            return f"ALREADY 中的日子已经保留。只回答以下各天：{missing}。"
         return f"The days in the ALREADY block are kept. Answer only with the days {missing}."
+
+    def _text(self, work: Work, name: str) -> str:
+        chinese = f"{name}_zh"
+        if chinese in self.texts and not work.prompts.get(name) and is_chinese(work.material):
+            return self.texts[chinese]
+        return super()._text(work, name)
 
     def accept(
         self, work: Work, part: PartPlan, payload: Payload, kept: Sequence[Item]
     ) -> Item | Refused:
-        if work.step is not StepName.DRAFT:
-            return super().accept(work, part, payload, kept)
-        if not day_is_well_formed(payload):
-            return Refused(code="invalid")
-        key = str(payload["day"])
-        if not 1 <= payload["day"] <= days_of(work.material):
-            return Refused(code="out_of_range")
-        if any(item.key == key for item in kept):
-            return Refused(code="duplicate")
-        return Item(key=key, payload=dict(payload))
-
-    def verify(self, material: Material, body: str) -> tuple[Finding, ...]:
-        return verify_plan(body, days_of(material))
+        if work.step is StepName.DRAFT:
+            return accept_day(payload, kept, request_of(work.material).days)
+        return super().accept(widened(work), part, payload, kept)
 
     def draft(self, work: Work, items: Sequence[Item]) -> str:
-        return render_plan(work.material, [item.payload for item in items])
+        request = request_of(work.material)
+        look = Look(
+            title=work.material.title,
+            chinese=is_chinese(work.material),
+            currency=request.currency or "",
+            first=request.first,
+        )
+        body = render_plan(look, [item.payload for item in items])
+        costs = table(
+            parse_plan(body), chinese=look.chinese, currency=look.currency, budget=request.budget
+        )
+        return f"{body}\n{costs}" if costs else body
+
+    def refine(self, work: Work, items: Sequence[Item]) -> Refined:
+        request = request_of(work.material)
+        made = refined(work, items)
+        body = with_costs(
+            work.body, made.body, currency=request.currency or "", budget=request.budget
+        )
+        return replace(made, body=made.body if any(q not in body for q in work.locks) else body)
 
 
-def days_of(material: Material) -> int:
-    """The days of the trip: the attribute, else what the request says, else three."""
-    days = material.attributes.get("days")
-    if isinstance(days, int) and not isinstance(days, bool):
-        return days
-    for text in (material.title, *(source.text[:4000] for source in material.sources)):
-        found = _DAYS.search(text)
-        if found and 1 <= int(found.group(1)) <= 60:
-            return int(found.group(1))
-    return DEFAULT_DAYS
+def is_chinese(material: Material) -> bool:
+    """By its language, else by its words."""
+    if material.language:
+        return material.language.startswith("zh")
+    words = material.title + "".join(source.text[:400] for source in material.sources)
+    wide = sum("\u3400" <= mark <= "\u9fff" for mark in words)
+    return wide * 4 > len(words)
 
 
 KIND: Kind = Itinerary(
     name="itinerary",
     folder=Path(__file__).parent,
     languages=("en", "zh"),
-    verifiers={},
+    verifiers=VERIFIERS,
     fields={
         "from": attributes.string,
         "to": attributes.string,
-        "days": attributes.days,
+        "days": door.days,
+        "cities": attributes.count,
         "start_date": attributes.calendar_date,
+        "end_date": attributes.calendar_date,
         "people": attributes.count,
-        "budget": attributes.amount,
+        "budget": door.budget,
         "currency": attributes.currency,
         "room_rule": attributes.string,
         "room_type": attributes.string,
@@ -109,5 +149,7 @@ KIND: Kind = Itinerary(
         "minimum_nights": attributes.count,
     },
     lists={"cuisine": attributes.strings},
+    limits=KindLimits(source_characters=600_000, window_tokens=60_000),
     output_tokens={"draft": 6000, "review": 4000, "refine": 4000},
+    exporters=exports.EXPORTERS,
 )

@@ -1,0 +1,123 @@
+"""What was asked for: budget, rooms, food, transport, cities; and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workflows.kinds.itinerary.costs import total, total_line
+from workflows.kinds.itinerary.plan import amount
+from workflows.kinds.itinerary.reference import city_key
+from workflows.kinds.itinerary.sorts import Sort
+from workflows.kinds.itinerary.trip import Trip, issue
+from workflows.kinds.itinerary.wishes import impossible, is_room_type, keeps_rule, modes_of
+from workflows.kinds.kind import Finding
+
+CONTRADICTION = "contradiction"
+
+
+def check_request(trip: Trip) -> Iterator[Finding]:
+    """Wishes that contradict each other or that no plan can meet: a person decides, no model."""
+    told = [*trip.request.conflicts, *impossible(trip.request, trip.reference).values()]
+    for problem in dict.fromkeys(told):
+        yield issue(CONTRADICTION, trip.plan.title, problem)
+
+
+def _can(trip: Trip, name: str) -> bool:
+    return name not in impossible(trip.request, trip.reference)
+
+
+def check_budget(trip: Trip) -> Iterator[Finding]:
+    """All costs together stay within the budget."""
+    budget, spent = trip.request.budget, total(trip.plan)
+    if budget is not None and spent > budget + 0.005 and _can(trip, "budget"):
+        currency = trip.request.currency or ""
+        yield issue(
+            "budget",
+            total_line(trip.body) or trip.plan.title,
+            f"The plan costs {amount(spent, currency)}, the budget is {amount(budget, currency)}.",
+        )
+
+
+def check_room_rule(trip: Trip) -> Iterator[Finding]:
+    """House rules of each stay allow what was asked for."""
+    rule = trip.request.room_rule
+    if not rule or not _can(trip, "room_rule"):
+        return
+    for entry, place, _ in trip.stays():
+        if not keeps_rule(place, rule):
+            yield issue(
+                "room_rule",
+                entry.line,
+                f"Asked for: {rule}. The house says: {place.house_rules or 'nothing'}.",
+            )
+
+
+def check_room_type(trip: Trip) -> Iterator[Finding]:
+    """Each stay is of the type that was asked for."""
+    wanted = trip.request.room_type
+    if not wanted or not _can(trip, "room_type"):
+        return
+    for entry, place, _ in trip.stays():
+        if not is_room_type(place, wanted):
+            yield issue(
+                "room_type", entry.line, f"Asked for: {wanted}. This is: {place.room_type}."
+            )
+
+
+def check_minimum_nights(trip: Trip) -> Iterator[Finding]:
+    """A stay is taken for at least the nights that it asks for, or that the traveller does."""
+    if not _can(trip, "minimum_nights"):
+        return
+    wished = trip.request.minimum_nights or 1
+    for entry, place, nights in trip.stays():
+        least = max(place.minimum_nights, min(wished, trip.request.days - 1))
+        if nights < least:
+            yield issue(
+                "minimum_nights", entry.line, f"At least {least} nights, the plan has {nights}."
+            )
+
+
+def check_cuisine(trip: Trip) -> Iterator[Finding]:
+    """Every cuisine that was asked for is eaten once, as far as the reference data knows them."""
+    if not any(place.cuisines for place in trip.reference.places):
+        return
+    eaten = {
+        name.casefold()
+        for _, entry in trip.plan.entries()
+        if entry.sort is Sort.MEAL
+        for place in trip.reference.find(entry.name)
+        for name in place.cuisines
+    }
+    lacking = [name for name in trip.request.cuisine if name.casefold() not in eaten]
+    if lacking and _can(trip, "cuisine"):
+        yield issue("cuisine", trip.plan.title, f"No meal of the plan is {', '.join(lacking)}.")
+
+
+def check_transport(trip: Trip) -> Iterator[Finding]:
+    """From city to city only as was asked for."""
+    modes = modes_of(trip.request.transport)
+    if not _can(trip, "transport"):
+        return
+    for day in trip.days:
+        for entry, _, _ in trip.legs(day):
+            if entry.sort is not Sort.TRANSPORT and not modes.allows(entry.sort):
+                yield issue(
+                    "transport", entry.line, f"Asked for: {trip.request.transport}. This is not."
+                )
+
+
+def check_cities(trip: Trip) -> Iterator[Finding]:
+    """As many cities as asked for, and the one that was named among them."""
+    slept = {city_key(day.city) for day in trip.days[: trip.request.days - 1] if day.city}
+    slept -= {trip.home}
+    if trip.request.cities is not None and trip.days and len(slept) != trip.request.cities:
+        yield issue(
+            "cities",
+            trip.plan.title,
+            f"{trip.request.cities} cities were asked for, the plan stays in {len(slept)}.",
+        )
+    wanted = city_key(trip.request.to or "")
+    been = {city_key(day.city) for day in trip.days}
+    been |= {end for day in trip.days for _, _, end in trip.legs(day)}
+    if trip.days and wanted in trip.reference.known and wanted not in been:
+        yield issue("cities", trip.plan.title, f"The plan does not go to {trip.request.to}.")

@@ -1,0 +1,119 @@
+"""What a request is refused for before anything is stored, each with a sentence that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from workflows.kinds import attributes
+from workflows.kinds.itinerary import saying
+from workflows.kinds.itinerary.reference import Reference, city_key, read, reference_of, requests_of
+from workflows.kinds.itinerary.request import MOST_DAYS, TripRequest, request_of
+from workflows.kinds.kind import Material, Payload
+
+Problem = tuple[str, str]
+"""JSON pointer and English sentence."""
+
+
+def days(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_DAYS:
+        return f"This must be a whole number of days from 1 to {MOST_DAYS}."
+    return None
+
+
+def budget(value: Any) -> str | None:
+    problem = attributes.amount(value)
+    if problem is None and float(value) == 0:
+        return "The budget must be more than 0; leave it out when there is none."
+    return problem
+
+
+def check_together(given: Payload) -> list[Problem]:
+    """Fields that cannot both be; each is fine by itself."""
+    first, last = _date(given.get("start_date")), _date(given.get("end_date"))
+    if first is None or last is None:
+        return []
+    if last < first:
+        return [("/end_date", "The trip would end before it begins.")]
+    spanned = (last - first).days + 1
+    wanted = given.get("days")
+    if isinstance(wanted, int) and wanted != spanned:
+        text = f"From {first} to {last} are {spanned} days, not {wanted}."
+        return [("/days", text)]
+    if spanned > MOST_DAYS:
+        return [("/end_date", f"These are {spanned} days; a trip has at most {MOST_DAYS}.")]
+    return []
+
+
+def _date(value: object) -> date | None:
+    return date.fromisoformat(value) if isinstance(value, str) else None
+
+
+def check_request(material: Material, today: date) -> list[Problem]:
+    """Problems of the request as a whole; `today` may be a day behind the traveller's."""
+    return [*_words(material), *_data(material), *_over(material, today)]
+
+
+def _words(material: Material) -> Iterator[Problem]:
+    """What the sentence asks for, where no field says it."""
+    if "days" in material.attributes or "end_date" in material.attributes:
+        return
+    said = saying.read(material.title).days, "/title"
+    for at, source in enumerate(material.sources):
+        if said[0] is None and read(source.text) is None:
+            said = saying.read(source.text[:4000]).days, f"/sources/{at}/text"
+    if said[0] is not None and not 1 <= said[0] <= MOST_DAYS:
+        yield said[1], f"A trip has 1 to {MOST_DAYS} days; this asks for {said[0]}."
+
+
+def _data(material: Material) -> Iterator[Problem]:
+    """Reference data that is empty or does not know the cities."""
+    found = [read(source.text) for source in material.sources]
+    for at, one in enumerate(found):
+        if one is not None and not one:
+            text = "This reference data is empty: it names no place, no flight and no road."
+            yield f"/sources/{at}/text", text
+    reference = reference_of(material)
+    if not reference or any(one is not None and not one for one in found):
+        return
+    request = request_of(material)
+    named = ("from", request.start), ("to", request.to)
+    for name, city in named:
+        if name in material.attributes and city and not _knows(reference, request, name, city):
+            yield (
+                f"/attributes/{name}",
+                f"The reference data knows no {city[:80]}; it has {_listed(reference)}.",
+            )
+
+
+def _knows(reference: Reference, request: TripRequest, name: str, city: str) -> bool:
+    key = city_key(city)
+    if any(key == one or (len(key) > 2 and one in key) for one in reference.known):
+        return True
+    if name == "from":
+        return not reference.connected
+    visited = [one for one in reference.cities if city_key(one) != city_key(request.start or "")]
+    return len(visited) > 1  # a region, as in "two cities in Texas"
+
+
+def _listed(reference: Reference) -> str:
+    names = [*reference.cities, *(leg.start for leg in reference.legs)]
+    return ", ".join(dict.fromkeys(names[:200])) or "no city"
+
+
+def _over(material: Material, today: date) -> Iterator[Problem]:
+    """A first day that is past, unless the reference data was made for it."""
+    first = request_of(material).first
+    if first is None or first >= today - timedelta(days=1):
+        return
+    if any(leg.date == first.isoformat() for leg in reference_of(material).legs):
+        return
+    if any(first.isoformat() in s.text for s in material.sources if read(s.text) is not None):
+        return
+    pointer = "/attributes/start_date"
+    if "start_date" not in material.attributes:
+        names = [s.name for s in requests_of(material)]
+        at = next((i for i, s in enumerate(material.sources) if s.name in names), None)
+        pointer = "/title" if at is None else f"/sources/{at}/text"
+    yield pointer, f"The trip would begin on {first.isoformat()}, which is past."
