@@ -192,9 +192,13 @@ def source_lines(text: str) -> Sequence[SourceLine]:
 
 
 def split_speaker(said: str) -> tuple[str, str]:
-    """`Ana: we ship` -> ("Ana", "we ship"); a line without a speaker has the speaker ""."""
+    """`[00:05] Ana: we ship` -> ("Ana", "we ship"); a line without a speaker has the speaker ""."""
+    stamp = re.match(r"^\[\d{1,3}:\d{2}(?::\d{2})?\]\s+", said)
+    said = said[stamp.end() :] if stamp else said
     found = re.match(r"^([^:：\n]{1,40})[:：]\s*(.*)$", said, re.DOTALL)
-    if not found or re.search(r"[.!?。！？，,；;]", found.group(1)) or found.group(1)[-1].isdigit():
+    # After a stamp comes a speaker, also `Speaker 1`; else the digit may be that of `at 10:30`.
+    numbered = found is not None and found.group(1)[-1].isdigit() and stamp is None
+    if not found or re.search(r"[.!?。！？，,；;]", found.group(1)) or numbered:
         plain = re.match(r"^(\d{1,3})[:：]\s+(.*)$", said, re.DOTALL)
         return (plain.group(1), plain.group(2)) if plain else ("", said)
     return found.group(1).strip(), found.group(2)

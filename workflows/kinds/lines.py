@@ -14,9 +14,13 @@ from workflows.kinds.kind import SourceText
 from workflows.kinds.sizes import DOCUMENTS
 
 _EVIDENCE = re.compile(r"^[Tt]?(\d{1,7})(?:\s*[-–—]\s*[Tt]?(\d{1,7}))?$")
+# A colon between digits is that of a clock: `3 May, 5:51`.
 _SPEAKER = re.compile(
-    r"^(?:\*\*)?([^:：\n*.!?。！？，,；;]{1,40})(?:\*\*)?[:：](?:\*\*)?(?!//)\s*(.*)$", re.S
+    r"^(?:\*\*)?([^:：\n*.!?。！？，,；;]{1,40})(?:\*\*)?"
+    r"[:：](?!(?<=\d[:：])\d\d(?!\d))(?:\*\*)?(?!//)\s*(.*)$",
+    re.S,
 )
+_STAMP = re.compile(r"^\s*\[\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?\]\s*")
 _LONGEST_RANGE = 40
 
 
@@ -60,7 +64,11 @@ def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
 
 
 def split_speaker(text: str) -> tuple[str, str]:
-    """`Ana: we ship` -> ("Ana", "we ship"); a line without a speaker -> ("", line)."""
+    """`[00:05] Ana: we ship` -> ("Ana", "we ship"); a line without a speaker -> ("", line).
+
+    A time before the speaker is what the transcript's writer put there: nobody said it.
+    """
+    text = _STAMP.sub("", text, count=1)
     found = _SPEAKER.match(text.strip())
     if found is None or (re.fullmatch(r"[\d\s]*\d", found.group(1)) and len(found.group(1)) > 3):
         return "", text.strip()
