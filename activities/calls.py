@@ -13,7 +13,7 @@ from typing import Any
 
 from activities.budget import Refused, reserve
 from activities.ending import as_stored, closing_of
-from activities.failures import Failure, Verdict
+from activities.failures import Failure, Verdict, prompt_cut
 from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items, read_items
 from activities.metering import Metered, Need
@@ -192,6 +192,9 @@ class PartCall:
     async def settle(self, end: CallEnd | None) -> PartEnd | None:
         """Stores everything the call brought; None when the part goes on with another call."""
         pending = await self.writer.take_pending()
+        if end is not None and end.failure is None and self.call.cut_prompt(self.need.prompt):
+            failure = prompt_cut(self.call.http_status)
+            end = replace(end, cause=failure.cause, failure=failure)
         counts = self.call.usage is None and bool(self.call.received)  # tokens of a long text
         result = _Result(
             end=end,

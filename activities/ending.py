@@ -32,7 +32,7 @@ def closing_of(
         facts["dropped"] = dict(writer.dropped)
     if end is not None and end.again is not None:
         facts["form_refused"] = True
-    if usage is not None and call.cut_prompt(need.prompt):
+    if usage is not None and call.may_have_cut(need.prompt):
         facts |= {"prompt_sent": need.prompt, "prompt_counted": usage.input}
     return CallClosing(
         call_id=writer.place.call_id,

@@ -92,6 +92,9 @@ SENTENCES: Mapping[str, str] = {
     "a new version of the profile, resume.",
     "context_too_long": "The request does not fit the model's context; use a model with a larger "
     "one in the profile, or shorter sources, resume.",
+    "prompt_cut": "The model server counted far fewer tokens than were sent: it read only part of "
+    "the prompt; give it more context (Ollama: num_ctx), or lower window_tokens in the profile, "
+    "resume.",
     "bad_request": "The provider refused the request; correct the profile's parameters, resume.",
     "bad_address": "The base URL of the profile is not the http or https address of a model "
     "server, without user name; correct it, resume.",
@@ -183,6 +186,11 @@ def form_refused(error: ProviderError) -> Failure:
         status=error.status,
         told=error.told,
     )
+
+
+def prompt_cut(http_status: int | None) -> Failure:
+    """It replied, to a part of what was sent: no review of the whole source."""
+    return _failure(Verdict.FINAL, Reason.PROVIDER_REFUSED, "prompt_cut", status=http_status)
 
 
 def timed_out() -> Failure:

@@ -195,6 +195,9 @@ PROVIDER: Wordings = {
     "context_too_long": (
         N_("The text is too long for this model: use another profile, then resume."),
     ),
+    "prompt_cut": (
+        N_("It read only part of the text: give it more context, or lower window_tokens, resume."),
+    ),
     "bad_address": (N_("Its address is wrong: correct the profile, then resume."),),
     "proxy_refused": (
         N_("The proxy in between refused: correct its variables, restart the worker, resume."),

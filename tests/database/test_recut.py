@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from typing import Any
 
 from tests.attempts import Shop
@@ -43,11 +44,11 @@ def shown(request: Request) -> set[int]:
     return {int(number) for number in re.findall(r"^T(\d+): Ana", request.text, re.M)}
 
 
-async def _fails(shop: Shop, run_id: str, epoch: int = 1) -> None:
+async def _fails(shop: Shop, run_id: str, epoch: int = 1, code: str = "context_too_long") -> None:
     await shop.attempt(shop.worker(), run_id, epoch=epoch).ends()
     told = await shop.told("SELECT status, reason_code, reason_params FROM runs")
     assert told[0][:2] == ("FAILED", "provider_refused")
-    assert told[0][2]["code"] == "context_too_long"
+    assert told[0][2]["code"] == code
 
 
 async def test_a_smaller_window_helps_a_run_whose_parts_were_too_long(shop: Shop) -> None:
@@ -108,6 +109,29 @@ async def test_what_is_done_and_kept_outlives_the_new_cut_and_is_not_asked_for_a
     assert raised == [("E1x",)], "by several parts, one issue"
     marked = await shop.told("SELECT bool_or(recut) FROM step_plans")
     assert marked == [(False,)]
+
+
+async def test_a_reply_to_a_prompt_that_the_server_cut_is_no_review(shop: Shop) -> None:
+    good = good_reviewer(errors=planted(1))
+
+    def forgetful(request: Request) -> Any:
+        """Reads the last 2,000 tokens of any prompt, and says nothing of it."""
+        reply: Any = good(request)
+        return replace(reply, prompt_tokens=2000) if len(shown(request)) > 100 else reply
+
+    shop.llm.script(forgetful)
+    run_id = await long_run(shop, 100_000)
+    await _fails(shop, run_id, code="prompt_cut")
+    told = await shop.told(
+        "SELECT status, end_cause, usage_source, items_kept, error LIKE '%num_ctx%' "
+        "FROM model_calls"
+    )
+    assert told == [("FAILED", "provider_refused", "reported", 1, True)], "paid, kept, not believed"
+    assert await shop.told("SELECT done_at FROM step_parts") == [(None,)]
+    await set_window(shop, 1000)
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=2).ends()).code == "done"
+    assert [row for row in await shop.told(_REVIEWS) if not row[1]] == []
 
 
 def _win(request: Request) -> bool:

@@ -9,6 +9,7 @@ import pytest
 
 from activities.failures import Verdict
 from activities.model.client import Usage
+from activities.model.learned import Learned
 from tests.between import AUTHORITY, proxy, tls_end
 from tests.fake_llm import Chars, FakeLLM, Items, Reply, errors
 from tests.model_caller import EDITS, KEY, Caller
@@ -273,11 +274,19 @@ async def test_a_finish_reason_is_known_by_its_other_names(caller: Caller) -> No
 
 
 @pytest.mark.parametrize(
-    ("counted", "sent", "told"),
-    [(4_096, 12_000, True), (11_000, 12_000, False), (1_500, 2_500, False), (300, 12_000, False)],
+    ("counted", "sent", "longest", "doubtful"),
+    [
+        (4_096, 12_000, 0, (True, True)),
+        (4_096, 12_000, 4_096, (True, True)),
+        (4_096, 12_000, 11_500, (True, False)),  # it leaves out what it had in its cache
+        (11_000, 12_000, 0, (False, False)),
+        (1_500, 2_500, 0, (False, False)),
+        (300, 12_000, 0, (False, False)),
+    ],
 )
 async def test_a_prompt_that_the_server_may_have_cut_is_told_of(
-    caller: Caller, counted: int, sent: int, told: bool
+    caller: Caller, counted: int, sent: int, longest: int, doubtful: tuple[bool, bool]
 ) -> None:
-    ended = await caller.ask(Reply(items=EDITS, prompt_tokens=counted))
-    assert ended.call.cut_prompt(sent) is told
+    reply = Reply(items=EDITS, prompt_tokens=counted)
+    ended = await caller.ask(reply, learned=Learned(longest=longest))
+    assert (ended.call.may_have_cut(sent), ended.call.cut_prompt(sent)) == doubtful
