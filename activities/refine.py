@@ -16,7 +16,7 @@ from deploy.database import Connection, clean
 from workflows.issues import Known, after_refine, back_to, merged
 from workflows.kinds.kind import Finding, Item, Refined
 from workflows.scoring import standing
-from workflows.vocabulary import Actor, EventType, Reason, StepStatus
+from workflows.vocabulary import Actor, EventType, Reason, Severity, StepStatus
 
 
 class RefineCloser:
@@ -47,10 +47,11 @@ class RefineCloser:
         assert refined is not None, "prepared before it is closed"
         number: int | None = None
         repeated: int | None = None
+        carried: Mapping[str, Severity] = {}
         if refined.body != claimed.work.body:
             repeated = await _seen_before(connection, run, refined.body)
             if repeated is None:
-                number = await self._store(connection, run, refined)
+                number, carried = await self._store(connection, run, refined)
         await close_step(
             connection,
             StepClosing(
@@ -62,6 +63,7 @@ class RefineCloser:
                     "resolved": list(refined.resolved),
                     "refused": dict(refined.refused),
                     "repeats_revision": repeated,
+                    "carried": dict(carried),
                 },
             ),
         )
@@ -83,8 +85,10 @@ class RefineCloser:
             await loop_over(connection, run.id, end)
         await finish_round(connection, run.id, claimed.round, None, end)
 
-    async def _store(self, connection: Connection, run: RunRow, refined: Refined) -> int:
-        """The revision, how it stands until somebody reviews it, and what became of the issues.
+    async def _store(
+        self, connection: Connection, run: RunRow, refined: Refined
+    ) -> tuple[int, Mapping[str, Severity]]:
+        """The revision, what is open in it until somebody reviews it, and what became of issues.
 
         Where it stands worse than an earlier one, work goes on from that one.
         """
@@ -101,7 +105,7 @@ class RefineCloser:
                 await reopen_issue(connection, claimed, one)
         for one in gone:
             await fix_issue(connection, run.id, one.id, one.number, claimed.round)
-        return number
+        return number, after.carried
 
     async def _insert(self, connection: Connection, run: RunRow, body: str) -> int:
         claimed = self.claimed

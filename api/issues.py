@@ -1,9 +1,10 @@
 """A person's word about an issue: it is waived, or stands again. The next step of the run goes by
-it; a waived one counts for nothing however often it is found."""
+it, score and best revision at once; a waived one counts for nothing however often it is found."""
 
 from __future__ import annotations
 
-from api import moving, queries, requests, wire
+from activities import record
+from api import moving, queries, requests, standings, wire
 from api.errors import not_found
 from api.idempotency import Done, Tools
 from deploy.database import Connection
@@ -23,19 +24,34 @@ async def change_issue(
     is_open = before.status in (IssueStatus.OPEN, IssueStatus.REOPENED)
     if wanted.status == "waived" and not is_waived:
         await _waive(connection, issue_id, tools.caller.actor, wanted.reason)
-        await _tell(connection, tools, run_id, before, EventType.ISSUE_WAIVED)
+        await _tell(connection, tools, row, before, EventType.ISSUE_WAIVED)
     elif wanted.status == "open" and not is_open:
         await _open(connection, issue_id)
-        await _tell(connection, tools, run_id, before, EventType.ISSUE_REOPENED)
+        await _tell(connection, tools, row, before, EventType.ISSUE_REOPENED)
     after = await queries.issue(connection, run_id, issue_id)
     return Done(status=200, body=after, document_id=row.document_id)
 
 
 async def _tell(
-    connection: Connection, tools: Tools, run_id: str, issue: wire.Issue, event: EventType
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    issue: wire.Issue,
+    event: EventType,
 ) -> None:
-    data = {"number": issue.number, "severity": issue.severity, "category": issue.category}
-    await moving.tell(connection, tools, run_id, event, data)
+    """The event says how the run stands by it; a round that needs no refine any more ends."""
+    now = await standings.count_anew(connection, row)
+    data = {
+        "number": issue.number,
+        "severity": issue.severity,
+        "category": issue.category,
+        "score": now.score,
+        "best_revision": now.best_revision,
+    }
+    await moving.tell(connection, tools, row.id, event, data)
+    if now.finished:
+        ended = {"round": row.current_round, "score": now.score, "outcome": now.outcome}
+        await moving.tell(connection, tools, row.id, EventType.ROUND_FINISHED, ended)
 
 
 async def _waive(connection: Connection, issue_id: str, actor: str, reason: str | None) -> None:

@@ -15,7 +15,7 @@ from api.idempotency import Done, Tools
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Finding
 from workflows.scoring import fingerprint
-from workflows.vocabulary import EventType, IssueStatus, RunStatus, Severity, Signal
+from workflows.vocabulary import EventType, RunStatus, Severity, Signal
 
 
 async def rework(
@@ -215,26 +215,24 @@ async def _raise_issue(
     *,
     revision: int,
 ) -> None:
-    """One about a passage that has an issue already takes that one's place and number."""
+    """An issue of its own, also about a passage that has one already: what a reviewer found there,
+    or a person said before, stays beside it."""
     finding = _finding(comment)
-    key = fingerprint(finding) if comment.quote else f"comment:{new_id()}"
-    issue = await connection.fetchrow(
+    own = new_id()
+    number = await connection.fetchval(
         """
-        INSERT INTO issues AS known (id, run_id, number, fingerprint, category, severity, quote,
+        INSERT INTO issues (id, run_id, number, fingerprint, category, severity, quote,
             problem, raised_by, raised_round, seen_round, revision, status)
         SELECT $1, $2, 1 + coalesce((SELECT max(number) FROM issues WHERE run_id = $2), 0),
-            $3, $4, $5, $6, $7, $8, $9, $9, $10, 'open'
-        ON CONFLICT (run_id, fingerprint) DO UPDATE SET
-            category = excluded.category, severity = excluded.severity, quote = excluded.quote,
-            problem = excluded.problem, suggestion = NULL, raised_by = excluded.raised_by,
-            seen_round = excluded.seen_round, revision = excluded.revision, fixed_round = NULL,
-            status = CASE WHEN known.status = 'open' THEN 'open' ELSE 'reopened' END,
-            waived_by = NULL, waived_reason = NULL, updated_at = now()
-        RETURNING number, status
+            CASE WHEN $6 = '' OR EXISTS (
+                SELECT FROM issues WHERE run_id = $2 AND fingerprint = $3)
+            THEN $11 ELSE $3 END,
+            $4, $5, $6, $7, $8, $9, $9, $10, 'open'
+        RETURNING number
         """,
-        new_id(),
+        own,
         row.id,
-        key,
+        fingerprint(finding),
         finding.category,
         finding.severity,
         finding.quote,
@@ -242,16 +240,15 @@ async def _raise_issue(
         f"person:{tools.caller.actor}",
         row.current_round,
         revision,
+        f"comment:{own}",
     )
-    assert issue is not None, "inserted or updated, it is returned"
-    reopened = issue["status"] == IssueStatus.REOPENED
     await moving.tell(
         connection,
         tools,
         row.id,
-        EventType.ISSUE_REOPENED if reopened else EventType.ISSUE_RAISED,
+        EventType.ISSUE_RAISED,
         {
-            "number": issue["number"],
+            "number": number,
             "severity": str(finding.severity),
             "category": finding.category,
             "round": row.current_round,

@@ -10,6 +10,9 @@ from api.errors import Refusal
 from api.requests import ReworkDecision
 from api.rework import decide
 from tests.api.harness import Api
+from workflows.kinds.kind import Finding
+from workflows.scoring import fingerprint
+from workflows.vocabulary import EventType, Reason, Severity
 
 OFFERED = "# Minutes\n\n- The box is blue.\n"
 
@@ -134,3 +137,30 @@ async def test_rework_needs_a_run_that_waits_for_a_person(api: Api) -> None:
     await api.call("PUT", "/api/switches", {"draining": True})
     assert (await api.post(f"/api/runs/{waiting['id']}/rework")).code == "draining"
     await api.call("PUT", "/api/switches", {"draining": False})
+
+
+async def test_what_was_said_of_a_passage_stays_beside_what_is_said_of_it_again(api: Api) -> None:
+    """What a reviewer found there too: each keeps its number and its words."""
+    run = await api.waiting_run()
+    quote = "The box is blue."
+    await api.pool.execute(
+        """
+        INSERT INTO issues (id, run_id, number, fingerprint, category, severity, quote, problem,
+            raised_by, raised_round, seen_round, revision, status)
+        VALUES (gen_random_uuid(), $1, 1, $2, 'number', 'major', $3, 'whose?', 'model:main', 1, 1,
+            0, 'fixed')
+        """,
+        run["id"],
+        fingerprint(Finding(category="x", severity=Severity.MAJOR, quote=quote, problem="")),
+        quote,
+    )
+    for text in ("which box?", "and who says so?"):
+        wanted = {"comments": [{"quote": quote, "text": text}]}
+        assert (await api.post(f"/api/runs/{run['id']}/rework", wanted)).status == 202
+        await api.engine_move(run["id"], EventType.RUN_AWAITING_CONFIRMATION, Reason.PASSED)
+    issues = (await api.get(f"/api/runs/{run['id']}/issues")).json["items"]
+    assert [(i["number"], i["problem"], i["status"]) for i in issues] == [
+        (1, "whose?", "fixed"),
+        (2, "which box?", "open"),
+        (3, "and who says so?", "open"),
+    ]
