@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Sequence
 from types import FrameType
 
 import uvicorn
@@ -12,8 +13,15 @@ import uvicorn
 from api.auth import refuse_open_door
 from deploy import logs
 from deploy.settings import Settings, SettingsError, load
+from deploy.usage import only_help
 
 GRACE_SECONDS = 2
+_SENTENCE = """Serves the API and the pages until SIGTERM or SIGINT.
+It joins a stack by its variables; `./redraft up` writes them into the file `env`."""
+_READS = (
+    *("database_url", "api_host", "api_port", "api_key", "api_hosts"),
+    *("temporal_address", "temporal_namespace", "temporal_web_url", "kinds_dir", "log_level"),
+)
 
 
 class _Server(uvicorn.Server):
@@ -58,7 +66,8 @@ def run(settings: Settings) -> int:
     return 0 if server.started else 1
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    only_help("api", _SENTENCE, _READS, arguments)
     try:
         settings = load()
     except SettingsError as error:

@@ -1,12 +1,14 @@
-"""`./redraft worker`."""
+"""`./redraft worker`: one worker until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 
 from deploy import logs
 from deploy.settings import SettingsError, load
+from deploy.usage import only_help
 from worker.run import run
 
 SWITCH_SECONDS = 0.001
@@ -14,7 +16,16 @@ SWITCH_SECONDS = 0.001
 the default is five times that, each time one of them wants it back."""
 
 
-def main() -> int:
+_SENTENCE = """Runs one worker until SIGTERM or SIGINT: it takes steps of runs and asks the models.
+It joins a stack by its variables; `./redraft up` writes them into the file `env`."""
+_READS = (
+    *("database_url", "temporal_address", "temporal_namespace", "openai_base_url", "model"),
+    *("worker_slots", "worker_health_port", "kinds_dir", "log_level"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    only_help("worker", _SENTENCE, _READS, arguments)
     try:
         settings = load()
     except SettingsError as error:

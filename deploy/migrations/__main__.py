@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from alembic import command
@@ -20,7 +21,11 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.pool import NullPool
 
 from deploy.settings import SettingsError, load
+from deploy.usage import only_help
 
+_SENTENCE = """Brings the database to this version's schema and grants the application role.
+Nothing half-done is kept; it can be run again, and two at once are safe."""
+_READS = ("database_url", "database_owner_url")
 _LOCK = 0x52454452  # one migration at a time
 ONE_TRY = 0.4
 """Seconds that one try waits for a lock, and that others then have before the next."""
@@ -89,7 +94,8 @@ def _is_locked_out(error: Exception) -> bool:
     return getattr(cause, "sqlstate", None) == _LOCK_NOT_AVAILABLE
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
+    only_help("migrate", _SENTENCE, _READS, arguments)
     try:
         settings = load()
         asyncio.run(migrate(settings.database_owner_url))
