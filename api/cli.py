@@ -16,6 +16,7 @@ from typing import Any
 
 from api import cli_commands as commands
 from api import cli_documents as documents
+from api import cli_many, cli_service
 from api.cli_client import (
     REFUSED,
     UNREACHABLE,
@@ -64,11 +65,17 @@ def parser() -> argparse.ArgumentParser:
 
     _add_submit(add("submit", commands.submit, "make documents from files and run them"))
     _add_runs(add("runs", commands.runs, "list runs, newest first"))
-    one = add("show", documents.show, "a run: status, steps, open issues; or a document's runs")
+    one = add(
+        "show",
+        documents.show,
+        "a run: status, limits, revisions, steps, issues; or a document's runs",
+    )
     one.add_argument("id", help="of a run or a document")
     add("watch", commands.watch_run, "follow a run until it waits or ends").add_argument("id")
     _add_moves(add)
     _add_results(add)
+    cli_many.add_commands(add)
+    cli_service.add_commands(add)
     one = add("kinds", check_kind, "is this folder a usable kind?")
     one.add_argument("action", choices=["check"])
     one.add_argument("folder", metavar="FOLDER")

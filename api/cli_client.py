@@ -115,6 +115,15 @@ class Client:
                 time.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
+    def put(self, path: str, body: Mapping[str, object]) -> Json:
+        """Sent again where the answer was lost: it says how things shall be."""
+        found: Json = self._answer("PUT", path, json=dict(body)).json()
+        return found
+
+    def patch(self, path: str, body: Mapping[str, object]) -> Json:
+        found: Json = self._answer("PATCH", path, json=dict(body)).json()
+        return found
+
     def delete(self, path: str) -> None:
         self._answer("DELETE", path)
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from api.cli_client import OK, Client, Refused, UsageError
 from api.cli_find import find, find_document
-from api.cli_show import print_moved, print_run, print_runs, say, say_json
+from api.cli_run import print_run
+from api.cli_show import print_moved, print_runs, say, say_json
 from api.cli_words import one_line
 
 Json = dict[str, Any]
@@ -25,10 +26,15 @@ def show(client: Client, given: Namespace) -> int:
         say_json(run)
         return OK
     path = f"/api/runs/{run['id']}"
-    steps = client.get(f"{path}/steps", limit=200)["items"]
-    issues = client.get(f"{path}/issues", limit=200)["items"]
+    rows = {name: list(client.pages(f"{path}/{name}", limit=200)) for name in ("steps", "issues")}
     events = client.pages(f"{path}/events", limit=200)
-    print_run(run, steps, issues, [event for event in events if event.get("comment")])
+    revisions = client.pages(f"/api/documents/{document}/revisions", limit=200)
+    print_run(
+        run,
+        **rows,
+        said=[event for event in events if event.get("comment")],
+        revisions=list(revisions),
+    )
     return OK
 
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from api.cli_words import (
     STATUS_STYLES,
     clean,
-    event_line,
     next_act,
     one_line,
     phase_sentence,
@@ -31,6 +30,22 @@ Json = Mapping[str, Any]
 SHORT_ID = 13
 """The time in an id of version 7, to the millisecond: 8 characters are the same for a minute."""
 OPEN = ("open", "reopened")
+_NUMBERS = frozenset(
+    {
+        "ROUND",
+        "SCORE",
+        "OPEN",
+        "N",
+        "PARTS",
+        "IN",
+        "CACHED",
+        "OUT",
+        "COST",
+        "KEPT",
+        "VERSION",
+        "REV",
+    }
+)
 _COLUMNS = ("ID", "STATUS", "ROUND", "SCORE", "OPEN", "AGE", "TITLE")
 
 
@@ -94,6 +109,26 @@ def _length(seconds: float) -> str:
     return f"{int(seconds)} s"
 
 
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str = "nothing"
+) -> None:
+    """Columns on a terminal, which give way from the right; lines with tabs in a pipe."""
+    if not sys.stdout.isatty():
+        say("\t".join(columns))
+        for row in rows:
+            say("\t".join(row))
+        return
+    if not rows:
+        say(empty)
+        return
+    from rich.text import Text
+
+    table = _table(*columns)
+    for row in rows:
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in row))
+    console().print(table)
+
+
 def print_runs(runs: Sequence[Json]) -> None:
     """A table on a terminal; lines with tabs, whole ids and statuses as the API's in a pipe."""
     if not sys.stdout.isatty():
@@ -140,7 +175,7 @@ def _table(*columns: str) -> Table:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
-        right = name in ("ROUND", "SCORE", "OPEN", "N", "PARTS")
+        right = name in _NUMBERS
         table.add_column(
             name, justify="right" if right else "left", no_wrap=name not in ("PROBLEM", "TITLE")
         )
@@ -170,16 +205,15 @@ def run_lines(run: Json) -> list[str]:
 
 
 def cost_line(run: Json) -> str:
+    """Before the first call has ended nothing is known of money, not even that it is unknown."""
     tokens = run.get("tokens") or {}
+    read, made = tokens.get("input") or 0, tokens.get("output") or 0
     cost = run.get("cost")
-    price = "price unknown"
+    price = ", price unknown" if read or made else ""
     if cost is not None:
         about = "about " if run.get("cost_is_estimate") else ""
-        price = f"{about}{cost} {run.get('currency') or ''}".rstrip()
-    return (
-        f"{run.get('calls', 0)} calls, {tokens.get('input', 0)} tokens in, "
-        f"{tokens.get('output', 0)} out, {price}"
-    )
+        price = f", {about}{cost} {run.get('currency') or ''}".rstrip()
+    return f"{run.get('calls', 0)} calls, {read} tokens in, {made} out{price}"
 
 
 def print_moved(run: Json, *, as_json: bool) -> int:
@@ -191,29 +225,6 @@ def print_moved(run: Json, *, as_json: bool) -> int:
     if act := next_act(run):
         say(f"next: {act}")
     return 0
-
-
-def print_run(
-    run: Json, steps: Sequence[Json], issues: Sequence[Json], said: Sequence[Json] = ()
-) -> None:
-    """Where the run stands, its steps, what is open, events with people's words, the next act."""
-    say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
-    for line in run_lines(run):
-        say(line)
-    out = console()
-    if steps:
-        say()
-        out.print(steps_table(steps))
-    still_open = [issue for issue in issues if issue.get("status") in OPEN]
-    if still_open:
-        say()
-        out.print(issues_table(still_open))
-    if said:
-        say()
-        for event in said:
-            say(event_line(event))
-    if act := next_act(run):
-        say(f"\nnext: {act}")
 
 
 def steps_table(steps: Sequence[Json]) -> RenderableType:

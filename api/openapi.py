@@ -1,11 +1,10 @@
-"""The OpenAPI document, its snapshot (`deploy/openapi.json`), and `/docs`, a plain list of it.
+"""The OpenAPI document, its snapshot (`deploy/openapi.json`), and `/docs` made of it.
 
 The snapshot is held equal to the document by `check`.
 """
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from fastapi import FastAPI
@@ -14,6 +13,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from pydantic.json_schema import models_json_schema
 from starlette.responses import HTMLResponse
 
+from api import docs_page as docs_page_of
 from api.auth import Need
 from api.bodies import MODELS
 from workflows.vocabulary import ErrorCode
@@ -96,21 +96,8 @@ def _complete_operation(method: str, operation: dict[str, Any]) -> None:
 
 
 def docs_page(app: FastAPI) -> HTMLResponse:
-    """A list of routes and codes: no script, nothing from elsewhere."""
-    rows = []
-    for path, operations in sorted(build(app)["paths"].items()):
-        for method, operation in operations.items():
-            text = operation.get("description") or operation.get("summary") or ""
-            rows.append(
-                f"<dt><code>{method.upper()} {html.escape(path)}</code></dt>"
-                f"<dd>{html.escape(text)}</dd>"
-            )
-    codes = "".join(f'<li id="{code}"><code>{code}</code></li>' for code in ErrorCode)
-    return HTMLResponse(
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Redraft API</title>'
-        '</head><body><main><h1>Redraft API</h1><p><a href="/openapi.json">OpenAPI document</a>'
-        f"</p><dl>{''.join(rows)}</dl><h2>Codes</h2><ul>{codes}</ul></main></body></html>"
-    )
+    """The document for people."""
+    return HTMLResponse(docs_page_of.render(build(app), [str(code) for code in ErrorCode]))
 
 
 def _routes(app: FastAPI) -> list[APIRoute]:

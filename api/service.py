@@ -20,6 +20,7 @@ from api.openapi import PRODUCT_VERSION
 from api.paths import Page, or_404
 from api.profiles import NewProfile, append_version
 from api.state import state_of
+from api.wire_profiles import ProfileBody, SwitchesBody
 from deploy.migrations import HEAD
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Reason
@@ -97,7 +98,7 @@ async def list_profiles(request: Request, page: Page, principal: Reads) -> wire.
     "/api/profiles",
     status_code=201,
     response_model=wire.Profile,
-    openapi_extra=accepts(NewProfile),
+    openapi_extra=accepts(ProfileBody),
 )
 async def create_profile(
     request: Request,
@@ -130,7 +131,7 @@ async def get_switches(request: Request, principal: Reads) -> wire.Switches:
 @router.put(
     "/api/switches",
     response_model=wire.Switches,
-    openapi_extra=accepts(requests.SwitchesChange),
+    openapi_extra=accepts(SwitchesBody),
 )
 async def put_switches(
     request: Request,

@@ -46,6 +46,7 @@ __all__ = [
     "Revision",
     "RevisionInfo",
     "Run",
+    "RunningTime",
     "Source",
     "SourceInfo",
     "Step",
@@ -89,6 +90,14 @@ class ActiveStep(Wire):
     started_at: Time
 
 
+class RunningTime(Wire):
+    """What `max_seconds` limits: seconds of the stretches in RUNNING that ended, and since when
+    the present one lasts, null when not RUNNING."""
+
+    seconds: int
+    since: Time | None
+
+
 class Run(Wire):
     """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING, `next_step` when
     nothing is left to do or a person decides; `scored_revision` is the text `score` is of;
@@ -130,6 +139,7 @@ class Run(Wire):
     cost: Money
     currency: str | None
     cost_is_estimate: bool
+    running: RunningTime
     signal_due: bool
     actor: str
     confirm_by: Time | None

@@ -158,7 +158,7 @@ class _Requests(BaseHTTPRequestHandler):
             return
         self._send(answer(asked) if answer else problem(404, "not_found", "There is none."))
 
-    do_GET = do_POST = do_DELETE = _take
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _take
 
     def _send(self, reply: Reply) -> None:
         if reply.drop:

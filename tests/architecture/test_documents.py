@@ -28,6 +28,11 @@ CLIENT = [
     "fork",
     "export",
     "delete",
+    "waive",
+    "bulk",
+    "calls",
+    "profiles",
+    "drain",
 ]
 
 

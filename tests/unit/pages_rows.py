@@ -57,6 +57,7 @@ def a_run(
         cost=None,
         currency=None,
         cost_is_estimate=False,
+        running=wire.RunningTime(seconds=0, since=now if running else None),
         signal_due=False,
         actor="local",
         confirm_by=None,

@@ -296,12 +296,14 @@ def test_show_names_steps_open_issues_and_the_next_act(
         {"number": 1, "severity": "minor", "status": "fixed", "problem": "was repaired"},
         {"number": 2, "severity": "major", "status": "open", "problem": "12 is not 21"},
     ]
+    api.on("GET", f"/api/documents/{DOCUMENT_ID}/revisions", EMPTY)
     api.on("GET", f"{RUN}/steps", Reply(body={"items": [step], "next_cursor": None}))
     api.on("GET", f"{RUN}/issues", Reply(body={"items": issues, "next_cursor": None}))
     assert call(api, "show", RUN_ID) == 0
     printed = capsys.readouterr().out
     for part in ("FAILED: guardrail", "review #2", "1/2", "interrupted", "I2", "12 is not 21"):
         assert part in printed
+    assert "open issues: 0 blocker, 1 major, 0 minor" in printed
     assert "was repaired" not in printed
     assert "said" not in printed
     assert f"redraft resume {RUN_ID} --override" in printed

@@ -60,6 +60,7 @@ def test_show_gives_the_words_of_people_and_commands_with_the_id(
     api.on("GET", RUN, Reply(body=make_run(status="AWAITING_CONFIRMATION")))
     for list_ in ("steps", "issues"):
         api.on("GET", f"{RUN}/{list_}", page())
+    api.on("GET", f"/api/documents/{DOCUMENT_ID}/revisions", page())
     said = make_event(2, "run_interrupted", comment="wrong transcript")
     api.on("GET", f"{RUN}/events", page(make_event(1, "run_created", comment=None), said))
     assert call(api, "show", RUN_ID) == 0
@@ -69,6 +70,58 @@ def test_show_gives_the_words_of_people_and_commands_with_the_id(
     assert "run created" not in printed
     for word in ("confirm", "reject", "export"):
         assert f"./redraft {word} {RUN_ID}" in printed
+
+
+def test_show_names_limits_with_what_is_used_and_every_revision(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = make_run(
+        **{"status": "INTERRUPTED", "reason": {"code": "limit_tokens", "params": {"limit": 900}}},
+        **{"limits": {"max_tokens": 900, "max_cost": "1.50", "max_seconds": 60}, "currency": "USD"},
+        **{"tokens": {"input": 700, "output": 150, "cached": 0, "reasoning": 0}, "cost": "0.4"},
+        **{"running": {"seconds": 42, "since": None}, "base_revision": 0},
+        **{"working_revision": 2, "best_revision": 1},
+    )
+    api.on("GET", RUN, Reply(body=run))
+    reviews = [
+        {"seq": n + 1, "name": "review", "status": "SUCCEEDED", "input_revision": n, "score": score}
+        for n, score in enumerate((60, 85))
+    ]
+    api.on("GET", f"{RUN}/steps", page(*reviews))
+    api.on("GET", f"{RUN}/issues", page())
+    api.on("GET", f"{RUN}/events", page())
+    of_run = {"run": RUN_ID, "step": "refine", "round": 1}
+    revisions = [
+        {"number": 0, "base": None, "author": "Ana", "made_by": None, "characters": 9},
+        {"number": 1, "base": 0, "author": "run", "made_by": of_run, "characters": 8},
+        {"number": 2, "base": 1, "author": "local", "made_by": None, "characters": 7},
+    ]
+    api.on("GET", f"/api/documents/{DOCUMENT_ID}/revisions", page(*revisions))
+    assert call(api, "show", RUN_ID) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "limits: tokens 850 of 900, cost 0.4 of 1.50 USD, time 42 of 60 s" in lines
+    assert [line.split("\t")[:5] for line in lines if line[:2] in ("0\t", "1\t", "2\t")] == [
+        ["0", "Ana", "–", "60", "base"],
+        ["1", "refine round 1", "0", "85", "best"],
+        ["2", "local", "1", "–", "working"],
+    ]
+    assert lines[-1] == f"next: ./redraft resume {RUN_ID} --limit tokens=N, more than now"
+
+
+def test_a_price_is_called_unknown_only_once_there_is_something_to_pay(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("steps", "issues", "events"):
+        api.on("GET", f"{RUN}/{name}", page())
+    api.on("GET", f"/api/documents/{DOCUMENT_ID}/revisions", page())
+    used = {"input": 10, "output": 5, "cached": 0, "reasoning": 0}
+    api.on("GET", RUN, Reply(body=make_run(calls=1)), Reply(body=make_run(calls=1, tokens=used)))
+    assert call(api, "show", RUN_ID) == 0
+    before = capsys.readouterr().out
+    assert "price" not in before
+    assert "limits: none" in before
+    assert call(api, "show", RUN_ID) == 0
+    assert "price unknown" in capsys.readouterr().out
 
 
 def test_a_fork_names_the_page_of_its_document_and_what_comes_next(
