@@ -11,7 +11,7 @@ from activities.model.schema import fitted
 from tests.local_llm.witness import Exchange
 from tests.stack import Stack
 from workflows.kinds.minutes import KIND
-from workflows.vocabulary import GUARDRAILS
+from workflows.vocabulary import GUARDRAILS, LIMITS
 
 Json = dict[str, Any]
 
@@ -50,8 +50,14 @@ def each_reply_is_in_form(exchanges: Sequence[Exchange]) -> Counter[str]:
 
 
 async def is_a_right_end(stack: Stack, run: Json) -> str:
-    """One of the loop's own ends, or a guardrail that its calls give a reason for. Which."""
+    """One of the loop's own ends, the run's limit, or a guardrail that its calls give a reason for.
+    Which."""
     reason = run["reason"] or {}
+    if run["status"] == "INTERRUPTED":
+        assert reason["code"] in LIMITS, reason
+        if reason["code"] == "limit_calls":
+            assert run["calls"] >= run["limits"]["max_calls"], run
+        return f"stopped by its own {reason['code']}, which asks"
     if run["status"] == "AWAITING_CONFIRMATION":
         assert reason["code"] in ENDS, reason
         return str(reason["code"])

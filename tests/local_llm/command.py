@@ -26,7 +26,7 @@ def run(options: Sequence[str]) -> int:
         say(str(error))
         return 1
     os.environ[VARIABLE] = str(model.packages.parent)
-    say("whole runs against a real model: some minutes on a quiet machine")
+    say("whole runs against a real model: minutes on a quiet machine, at most an hour")
     named = any(word.split("::")[0].endswith(".py") for word in options)
     where = [] if named else [str(Path(__file__).parent)]
     return int(pytest.main([*where, "-v", "-rfE", *options]))

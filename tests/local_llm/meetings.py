@@ -1,7 +1,11 @@
-"""What the model is asked: a tiny meeting with the answers in the prompt, and the real sample.
+"""What the model is asked: a tiny meeting with the answers in the prompt, a piece of the sample.
 
 So small a model finds nothing by itself. In the first it is shown what to answer and only has to
 copy it, so that there are items to keep; the second is asked with Redraft's own prompts.
+
+The whole sample is 5,000 tokens of transcript: on one core that others use too, this model reads 30
+tokens a second and writes 3, so each of its dozens of calls took four minutes. The piece is what
+was said about money, word for word, and what the sample's minutes say of it.
 """
 
 from __future__ import annotations
@@ -67,10 +71,16 @@ TOLD_PROFILE: Json = {
 OWN_PROFILE: Json = {
     "name": "own",
     "model": "smollm2",
-    "parameters": {"temperature": 0.7, "max_tokens": 300},
-    # The transcript and Redraft's prompt are longer than this model's context in one piece.
-    "prompts": {"window_tokens": 2500},
+    "parameters": {"temperature": 0.7, "max_tokens": 160},
+    # So small that the piece is cut into windows, as a long transcript is.
+    "prompts": {"window_tokens": 500},
 }
+LIMITS: Json = {"max_calls": 24, "max_seconds": 1500}
+"""Of each run: it ends or is stopped and asks, however slow the machine is."""
+FIRST, LAST = 132, 172
+"""Lines of the sample's transcript."""
+HEADINGS = ("# Remote control project: kick-off meeting", "## Summary")
+PARAGRAPH = "The Project Manager then presented the finances."
 
 
 def tiny() -> Json:
@@ -83,9 +93,23 @@ def tiny() -> Json:
         "sources": [{"name": "transcript", "media_type": "text/plain", "text": SOURCE}],
         "profile": TOLD_PROFILE["name"],
         "max_rounds": 2,
+        "limits": LIMITS,
     }
 
 
-def sample() -> Json:
-    """The real meeting that `./redraft up` shows, with its planted errors."""
-    return {**(KIND.sample() or {}), "profile": OWN_PROFILE["name"], "max_rounds": 2}
+def piece() -> Json:
+    """Of the real meeting that `./redraft up` shows: its finances, with their planted errors."""
+    whole = KIND.sample() or {}
+    source, body = whole["sources"][0], str(whole["body"])
+    lines = str(source["text"]).splitlines()[FIRST - 1 : LAST]
+    told = next(line for line in body.splitlines() if line.startswith(PARAGRAPH))
+    return {
+        "kind": whole["kind"],
+        "title": whole["title"],
+        "language": whole["language"],
+        "body": "\n\n".join([*HEADINGS, told]) + "\n",
+        "sources": [{**source, "text": "\n".join(lines) + "\n"}],
+        "profile": OWN_PROFILE["name"],
+        "max_rounds": 2,
+        "limits": LIMITS,
+    }

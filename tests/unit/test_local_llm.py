@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from activities.model.tokens import count_prompt
 from tests.__main__ import TIERS
+from tests.local_llm import meetings
 from tests.local_llm.parts import MODEL_FILE, Impossible, check_file, check_machine
 from tests.local_llm.witness import Exchange
 from tests.services import ROOT
+from workflows.kinds.kind import Material, SourceText, Work
+from workflows.kinds.minutes import KIND
+from workflows.vocabulary import StepName
 
 FLAGS = "processor\t: 0\nflags\t\t: fpu sse2 avx avx2 fma bmi1 bmi2\n"
 
@@ -79,3 +84,30 @@ def test_the_witness_reads_answers_in_chunks_that_cut_anywhere() -> None:
         seen = Exchange(asked={}, began=0.0, answer=bytearray(head + body))
         assert (seen.status, seen.text, seen.form) == (200, "会", "plain")
         assert seen.usage == {"prompt_tokens": 3, "completion_tokens": 1}
+
+
+def test_the_piece_of_the_sample_is_small_enough_for_a_busy_core_and_still_cut_into_windows() -> (
+    None
+):
+    """At 30 tokens a second read and 3 written, a call takes less than two minutes."""
+    asked = meetings.piece()
+    sources = tuple(SourceText(id="1", **source) for source in asked["sources"])
+    material = Material(title=asked["title"], language="en", attributes={}, sources=sources)
+    parts = []
+    for step in (StepName.REVIEW, StepName.REFINE):
+        work = Work(
+            step=step,
+            round=1,
+            material=material,
+            body=asked["body"],
+            prompts=meetings.OWN_PROFILE["prompts"],
+        )
+        for part in KIND.parts(work):
+            parts.append(part.part)
+            assert count_prompt(KIND.prompt(work, part, ())) < 2_000, part.part
+    assert {"main:1", "main:2"} <= set(parts)
+    assert "twenty five Euros" in sources[0].text
+    assert "35 Euros" in asked["body"]
+    for run in (asked, meetings.tiny()):
+        assert run["limits"]["max_seconds"] <= 1_800
+        assert run["limits"]["max_calls"] <= 30
