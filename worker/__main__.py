@@ -15,7 +15,6 @@ SWITCH_SECONDS = 0.001
 """How long a thread that verifies a text may keep the interpreter while commits and streams wait;
 the default is five times that, each time one of them wants it back."""
 
-
 _SENTENCE = """Runs one worker until SIGTERM or SIGINT: it takes steps of runs and asks the models.
 It joins a stack by its variables; `./redraft up` writes them into the file `env`."""
 _READS = (
