@@ -83,15 +83,18 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_submit(one: argparse.ArgumentParser) -> None:
-    one.add_argument("files", nargs="+", metavar="FILE", help="text files; - is standard input")
+    one.add_argument(
+        "files", nargs="+", metavar="FILE", help="Markdown, text, DOCX, HTML; - is stdin"
+    )
     one.add_argument("--kind", default="minutes", help="kind of document (default: minutes)")
     one.add_argument(
         "--source",
         action="append",
         default=[],
         metavar="F",
-        help="what the documents are checked against; may be repeated",
+        help="transcript or notes (also VTT, SRT, JSON), to check against; may be repeated",
     )
+    one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
     one.add_argument("--title", help="default: the first heading, else the file's name")
     one.add_argument("--language", help="language of the document, for example en or zh")
     one.add_argument("--max-rounds", type=int, metavar="N", help="1 to 20 (default 5)")
@@ -162,7 +165,7 @@ def _add_results(add: Callable[[str, Command, str], argparse.ArgumentParser]) ->
     one.add_argument("--start", action="store_true", help="start a run of the new document")
     one = add("export", documents.export, "the text of a run or document")
     one.add_argument("id", help="of a run or a document")
-    one.add_argument("--format", default="md", help="md or json (default: md)")
+    one.add_argument("--format", help="md, docx, html, json or ics (default: by the file)")
     one.add_argument("--revision", type=int, metavar="N", help="default: the offered or best")
     one.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
     one = add("delete", documents.delete, "delete a document with everything that belongs to it")

@@ -6,11 +6,10 @@ import json
 import re
 import sys
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
 from api.cli_client import OK, Client, Refused, UsageError
-from api.cli_files import TEXT_TYPES, read_text, title_of
+from api.cli_files import read_source, read_text, title_of
 from api.cli_find import find
 from api.cli_limits import limits
 from api.cli_show import complain, print_moved, print_runs, say, say_json
@@ -28,15 +27,8 @@ def submit(client: Client, given: Namespace) -> int:
     if [*given.files, *given.source].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
     _check_language(given.language)
-    sources = [
-        {
-            "name": "stdin" if name == "-" else Path(name).name,
-            "media_type": TEXT_TYPES.get(Path(name).suffix.lower(), "text/plain"),
-            "text": read_text(name),
-        }
-        for name in given.source
-    ]
-    bodies = [(name, read_text(name)) for name in given.files]
+    sources = [read_source(name, given.encoding) for name in given.source]
+    bodies = [(name, read_text(name, given.encoding)) for name in given.files]
     if not sources:
         complain("redraft: no --source: there is nothing to check the document against")
     worst = OK

@@ -15,6 +15,7 @@ from api.cli_words import one_line
 
 Json = dict[str, Any]
 _MOST_RUNS = 50
+FORMATS = ("md", "docx", "html", "json", "ics")
 
 
 def show(client: Client, given: Namespace) -> int:
@@ -90,7 +91,7 @@ def export(client: Client, given: Namespace) -> int:
     if revision is None and run is not None:
         ranked = (run.get(f"{name}_revision") for name in ("offered", "best", "working"))
         revision = next((number for number in ranked if number is not None), None)
-    query = {"format": given.format, "revision": revision}
+    query = {"format": given.format or _format_of(given.output), "revision": revision}
     path = f"/api/documents/{document}/export"
     answer = client.get_raw(path, **{k: v for k, v in query.items() if v is not None})
     if given.output and given.output != "-":
@@ -103,6 +104,12 @@ def export(client: Client, given: Namespace) -> int:
     sys.stdout.buffer.write(answer.content)
     sys.stdout.buffer.flush()
     return OK
+
+
+def _format_of(output: str | None) -> str:
+    """By the ending of the file that is written; Markdown when that says nothing."""
+    ending = Path(output or "").suffix.lower().lstrip(".")
+    return {"htm": "html", "markdown": "md"}.get(ending, ending if ending in FORMATS else "md")
 
 
 def delete(client: Client, given: Namespace) -> int:

@@ -1,60 +1,71 @@
-"""Reading texts that a person names: files in UTF-8 or with a byte order mark, standard input."""
+"""Reading files that a person names, in all the forms that uploads are read in, and telling what
+of them was not understood."""
 
 from __future__ import annotations
 
-import codecs
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from api.cli_client import UsageError
+from api.cli_show import complain
+from api.cli_words import one_line
 
-TEXT_TYPES = {
-    ".md": "text/markdown",
-    ".markdown": "text/markdown",
-    ".txt": "text/plain",
-    ".vtt": "text/vtt",
-    ".srt": "application/x-subrip",
-    ".json": "application/json",
-    ".html": "text/html",
-    ".csv": "text/csv",
-}
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_UTF32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+if TYPE_CHECKING:
+    from api.reading.parsed import Parsed
+
+_MOST_SHOWN = 5
+_LONGEST = 80
 
 
-def read_text(name: str) -> str:
-    """The text of a file, or of standard input for `-`; raises UsageError and says what to do."""
+def read_text(name: str, encoding: str | None = None) -> str:
+    """A text to be made right, as Markdown; raises UsageError and says what to do."""
+    from api.reading.drafts import read_draft
+
+    return _read(read_draft, name, encoding).text
+
+
+def read_source(name: str, encoding: str | None = None) -> dict[str, Any]:
+    """A source as the API takes it, a line for each thing said; raises UsageError."""
+    from api.reading import sniff, sources
+
+    parsed = _read(sources.read_source, name, encoding)
+    return {
+        "name": "stdin" if name == "-" else Path(name).name,
+        "media_type": _CSV if name.lower().endswith(".csv") else sniff.media_type_of(name),
+        "text": parsed.text,
+    }
+
+
+_CSV = "text/csv"
+
+
+def _read(read: Callable[..., Parsed], name: str, encoding: str | None) -> Parsed:
+    from api.reading.parsed import Unreadable
+
     where = "standard input" if name == "-" else name
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         raise UsageError(f"{where} cannot be read: {error.strerror}") from error
-    text = decode(data, where)
-    if not text.strip():
-        raise UsageError(f"{where} is empty")
-    return text
-
-
-def decode(data: bytes, where: str) -> str:
-    """UTF-8, or what the byte order mark says; line ends become one kind."""
-    encoding = next((name for mark, name in _MARKS if data.startswith(mark)), "utf-8")
     try:
-        if data.startswith(_UTF32):
-            raise ValueError("UTF-32")
-        text = data.decode(encoding)
-    except ValueError as error:
-        at = f" (byte {error.start})" if isinstance(error, UnicodeDecodeError) else ""
-        raise UsageError(
-            f"{where} is neither UTF-8 nor UTF-16 with a byte order mark{at}; "
-            f"convert it first, for example: iconv -f GB18030 -t UTF-8 {where}"
-        ) from error
-    if "\x00" in text:
-        raise UsageError(f"{where} holds NUL characters: it is no text file")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+        parsed = read(data, name="" if name == "-" else Path(name).name, encoding=encoding)
+    except Unreadable as refused:
+        raise UsageError(f"{where}: {refused.detail}") from refused
+    _tell(where, parsed)
+    return parsed
+
+
+def _tell(where: str, parsed: Parsed) -> None:
+    """On standard error, what a person should know of how the file was read."""
+    told = [f"line {line.at} was not understood: {line.text}" for line in parsed.not_understood]
+    told += [f"left out, {piece.what}: {piece.text}" for piece in parsed.left_out]
+    told += [f"{name.replace('_', ' ')}: {count}" for name, count in parsed.repairs.items()]
+    for fact in told[:_MOST_SHOWN]:
+        complain(f"redraft: {where}: {one_line(fact, _LONGEST)}")
+    if len(told) > _MOST_SHOWN:
+        complain(f"redraft: {where}: … and {len(told) - _MOST_SHOWN} more of these")
 
 
 def title_of(name: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""`GET /api/documents/{id}/export`: one revision as a file, Markdown or JSON with its facts.
+"""`GET /api/documents/{id}/export`: one revision as a file, or as JSON with its facts.
 
 Without `revision` it is the one that stands for the document: of the newest run what was confirmed
 or is offered, else its best, else the newest revision.
@@ -6,6 +6,7 @@ or is offered, else its best, else the newest revision.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from enum import StrEnum
 from typing import Annotated, Any
@@ -14,16 +15,17 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from api import queries, wire
+from api import exports, queries, wire
 from api.auth import Principal, Scope, needs
 from api.diff import unknown_revision
-from api.errors import Refusal
+from api.errors import Refusal, misfit
 from api.idempotency import web_of
 from api.paths import DocumentId, or_404
 from api.queries_rows import Reader
 from api.requests import LARGEST_NUMBER
 from api.state import state_of
-from workflows.vocabulary import ErrorCode, IssueStatus
+from workflows.exporting import Exportable, Exported, Exporter, NotExportable
+from workflows.vocabulary import IssueStatus
 
 router = APIRouter(tags=["documents"])
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
@@ -47,10 +49,7 @@ async def export(
     revision: Annotated[int | None, Query(ge=0, le=LARGEST_NUMBER)] = None,
     format_: Annotated[Format, Query(alias="format")] = Format.MD,
 ) -> Response:
-    """The revision as a file. docx, html and ics answer 501 until they are built."""
-    if format_ not in (Format.MD, Format.JSON):
-        detail = f"export as {format_} is not built yet; take md or json"
-        raise Refusal(501, ErrorCode.NOT_BUILT, detail, params={"format": str(format_)})
+    """The revision as a file. ics is there for kinds that have a calendar."""
     state = state_of(request)
     async with (
         state.pool.acquire() as connection,
@@ -64,11 +63,44 @@ async def export(
         found = await queries.revision(connection, document_id, number)
         if found is None:
             raise unknown_revision(number)
-        if format_ is Format.MD:
-            return _file(document, found, "md", found.body.encode())
+        exporter = exports.exporter(state.kinds.get(document.kind), str(format_))
+        if exporter is None and format_ is not Format.JSON:
+            raise _no_such_form(document.kind, format_)
         run = _run_of(found, listed.items)
         issues = [] if run is None else await _issues(connection, run.id)
-    return _file(document, found, "json", JSONResponse(_facts(document, found, run, issues)).body)
+    facts = _facts(document, found, run, issues)
+    if exporter is None:
+        made = Exported(content=bytes(JSONResponse(facts).body), media_type="application/json")
+    else:
+        made = await asyncio.to_thread(_made, exporter, _exportable(document, found, facts))
+    return _file(document, found, str(format_), made)
+
+
+def _no_such_form(kind: str, format_: Format) -> Refusal:
+    detail = f"a document of the kind {kind} has no form {format_}; take md, docx, html or json"
+    return misfit("/format", detail)
+
+
+def _exportable(
+    document: wire.Document, revision: wire.Revision, facts: dict[str, Any]
+) -> Exportable:
+    return Exportable(
+        document_id=document.id,
+        title=document.title,
+        language=document.language,
+        attributes=document.attributes,
+        body=revision.body,
+        revision=revision.number,
+        made_at=revision.created_at,
+        facts=facts,
+    )
+
+
+def _made(exporter: Exporter, given: Exportable) -> Exported:
+    try:
+        return exporter(given)
+    except NotExportable as refused:
+        raise misfit("/format", str(refused)) from None
 
 
 def _standing(document: wire.Document, runs: list[wire.Run]) -> int:
@@ -122,14 +154,13 @@ def _facts(
 
 
 def _file(
-    document: wire.Document, revision: wire.Revision, ending: str, content: bytes | memoryview
+    document: wire.Document, revision: wire.Revision, ending: str, made: Exported
 ) -> Response:
     name = f"{_safe(document.title)}-r{revision.number}.{ending}"
     plain = name.encode("ascii", "ignore").decode().strip(" -.") or f"document.{ending}"
-    media_type = {"md": "text/markdown; charset=utf-8", "json": "application/json"}[ending]
     disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     return Response(
-        bytes(content), media_type=media_type, headers={"Content-Disposition": disposition}
+        made.content, media_type=made.media_type, headers={"Content-Disposition": disposition}
     )
 
 

@@ -6,9 +6,11 @@ Model text is hostile: links keep only web and mail addresses, nothing loads fro
 from __future__ import annotations
 
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
 _TAGS = frozenset(
@@ -36,6 +38,26 @@ def _shift_headings(text: str) -> str:
         token.tag = f"h{max(3, min(6, int(token.tag[1]) + down))}"
     rendered: str = parser.renderer.render(tokens, parser.options, {})
     return rendered
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The tokens of the text, for other forms than HTML."""
+    return _parser().parse(text)
+
+
+def is_web_link(link: str) -> bool:
+    return urlsplit(link).scheme.lower() in _LINK_SCHEMES
+
+
+def document_html(text: str) -> str:
+    """The text as HTML that cannot run or load anything, headings as they are."""
+    return nh3.clean(
+        _parser().render(text),
+        tags={*_TAGS, "h1"},
+        attributes=_ATTRIBUTES,
+        url_schemes=set(_LINK_SCHEMES),
+        link_rel="noopener noreferrer nofollow",
+    )
 
 
 @lru_cache(maxsize=64)

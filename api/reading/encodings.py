@@ -63,7 +63,9 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
             position=position,
         )
     if not found.text.strip("\ufeff \t\r\n\f\v"):
-        raise Unreadable(Why.EMPTY, "the file holds only blanks; look whether it is the right one")
+        raise Unreadable(
+            Why.EMPTY, "the file is empty but for blanks; look whether it is the right one"
+        )
     return found
 
 

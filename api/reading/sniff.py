@@ -70,6 +70,11 @@ def named_format(name: str, media_type: str) -> FileFormat:
     return _TYPES.get(media_type.partition(";")[0].strip().lower(), FileFormat.TEXT)
 
 
+def media_type_of(name: str) -> str:
+    """The media type that a file's name stands for."""
+    return MEDIA_TYPES[named_format(name, "")]
+
+
 def looks_like_html(text: str) -> bool:
     head = text[:1000].lstrip().lower()
     return head.startswith(("<!doctype html", "<html", "<?xml")) and "<html" in head

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from api import queries, wire
+from api.exports import DOCX
 from deploy.database import new_id
 from tests import read_rows as rows
 from tests.api.harness import Api
@@ -98,9 +99,12 @@ async def test_an_export_is_a_file_with_a_safe_name(api: Api) -> None:
     assert disposition == f"attachment; filename=\"Weekly Q3-r1.md\"; filename*=UTF-8''{name}"
     assert (await api.client.get(f"{path}?revision=0")).text == "# M\n\n- It is bleu.\n"
     assert (await api.get(f"{path}?revision=9")).code == "unknown_revision"
-    for unbuilt in ("docx", "html", "ics"):
-        answer = await api.get(f"{path}?format={unbuilt}")
-        assert (answer.status, answer.code) == (501, "not_built")
+    for ending, media_type in (("docx", DOCX), ("html", "text/html; charset=utf-8")):
+        answer = await api.client.get(f"{path}?format={ending}")
+        assert answer.headers["content-type"] == media_type
+        assert f"-r1.{ending}" in answer.headers["content-disposition"]
+    refused = await api.get(f"{path}?format=ics")
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/format")
     assert (await api.get(f"{path}?format=exe")).status == 422
 
 

@@ -75,8 +75,8 @@ def test_submit_reads_standard_input(api: FakeApi, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"\xff\xfeab\x00", "neither UTF-8 nor UTF-16"),
-        ("会议".encode("gb18030"), "iconv"),
+        (b"\xff\xfeab\x00", "is UTF-16-LE but for byte 4"),
+        ("張三：我們週五上線".encode("big5"), "--encoding"),
         (b"a\x00b", "NUL"),
         (b" \n", "empty"),
     ],
@@ -342,3 +342,39 @@ def test_limits_are_named_and_none_removes_one(
     for wrong in ("words=3", "calls", "calls=few"):
         assert call(api, "resume", RUN_ID, "--limit", wrong) == 2
     assert "--limit 'calls=few'" in capsys.readouterr().err
+
+
+def test_export_takes_the_format_from_the_ending_of_the_file(api: FakeApi, tmp_path: Path) -> None:
+    path = f"/api/documents/{DOCUMENT_ID}/export"
+    api.on("GET", path, Reply(body=b"PK", content_type="application/octet-stream"))
+    for name in ("x.docx", "x.htm", "x.txt"):
+        assert call(api, "export", DOCUMENT_ID, "-o", str(tmp_path / name)) == 0
+    asked = [request.query["format"] for request in api.of("GET", "/export")]
+    assert asked == ["docx", "html", "md"]
+
+
+def test_submit_reads_transcripts_and_tells_what_it_did_not_understand(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api.on("POST", "/api/runs", Reply(status=201, body=make_run()))
+    (tmp_path / "minutes.html").write_text("<h1>周会</h1><script>x()</script>", encoding="utf-8")
+    (tmp_path / "talk.vtt").write_bytes(
+        b"WEBVTT\n\n00:05.000 --> 00:08.000\n<v Ana>We ship.\n\n00:99 --> x\nlost\n"
+    )
+    (tmp_path / "notes.txt").write_bytes("張三：我們週五上線".encode("big5"))
+    files = [str(tmp_path / name) for name in ("minutes.html", "talk.vtt", "notes.txt")]
+    assert call(api, "submit", files[0], "--source", files[1], "--source", files[2]) == 2
+    assert "--encoding" in capsys.readouterr().err
+    assert call(api, "submit", files[0], "--source", files[1]) == 0
+    sent = api.of("POST", "/api/runs")[0].body
+    assert (sent["title"], sent["body"]) == ("周会", "# 周会\n")
+    assert sent["sources"] == [
+        {
+            "name": "talk.vtt",
+            "media_type": "text/vtt",
+            "text": "[00:00:05] Ana: We ship.\n00:99 --> x\nlost\n",
+        }
+    ]
+    told = capsys.readouterr().err
+    assert "line 6 was not understood" in told
+    assert "1 × <script>" in told
