@@ -14,6 +14,7 @@ from workflows.kinds.itinerary import door, exports
 from workflows.kinds.itinerary.costs import table, with_costs
 from workflows.kinds.itinerary.days import accept_day
 from workflows.kinds.itinerary.plan import Look, parse_plan, render_plan
+from workflows.kinds.itinerary.reference import requests_of
 from workflows.kinds.itinerary.request import request_of
 from workflows.kinds.itinerary.rewriting import for_model, refined, widened
 from workflows.kinds.itinerary.verifiers import VERIFIERS
@@ -111,19 +112,19 @@ class Itinerary(CheckedText):
         return f"{body}\n{costs}" if costs else body
 
     def refine(self, work: Work, items: Sequence[Item]) -> Refined:
-        request = request_of(work.material)
         made = refined(work, items)
-        body = with_costs(
-            work.body, made.body, currency=request.currency or "", budget=request.budget
-        )
-        return replace(made, body=made.body if any(q not in body for q in work.locks) else body)
+        if made.body == work.body:
+            return made
+        body = with_costs(made.body, request_of(work.material).currency or "")
+        cuts = any(lock in made.body and lock not in body for lock in work.locks)
+        return made if cuts else replace(made, body=body)
 
 
 def is_chinese(material: Material) -> bool:
     """By its language, else by its words."""
     if material.language:
         return material.language.startswith("zh")
-    words = material.title + "".join(source.text[:400] for source in material.sources)
+    words = material.title + "".join(source.text[:400] for source in requests_of(material))
     wide = sum("\u3400" <= mark <= "\u9fff" for mark in words)
     return wide * 4 > len(words)
 

@@ -109,8 +109,8 @@ def check_repeats(trip: Trip) -> Iterator[Finding]:
         if entry.sort not in (Sort.MEAL, Sort.SIGHT):
             continue
         place = trip.place(entry)
-        if place is not None and place.sort is Sort.STAY:
-            continue  # breakfast at the hotel
+        if (place is None and entry.sort is Sort.MEAL) or (place and place.sort is Sort.STAY):
+            continue  # a meal without a name; breakfast at the hotel
         key = plain(f"{place.name}, {place.city}" if place else entry.name)
         if key in seen and key not in told:
             told.add(key)
@@ -136,9 +136,10 @@ def check_legs(trip: Trip) -> Iterator[Finding]:
                     "leg", entry.line, "This leg does not begin where the one before it ended."
                 )
             here = end
-        if here and day.city and city_key(day.city) != here:
+        at_home = bool(here) and here == trip.home and day.number >= trip.request.days
+        if here and day.city and city_key(day.city) != here and not at_home:
             yield issue("leg", day.heading, f"Nothing in the plan leads to {day.city}.")
-        here = city_key(day.city) or here
+        here = here if at_home else city_key(day.city) or here
     last = trip.days[-1] if trip.days else None
     home = any(end == trip.home for _, end in trip.reference.connected)
     if last and home and last.number >= trip.request.days and here != trip.home:

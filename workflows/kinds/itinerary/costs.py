@@ -12,13 +12,19 @@ from workflows.kinds.itinerary.sorts import LEGS, ROADS, Sort
 
 SEATS = {Sort.DRIVE: 5, Sort.TAXI: 4}
 """People that one car takes."""
-_SECTION = re.compile(r"^##[ \t]+(?:Costs|费用)[ \t]*\r?\n.*?(?=^#{1,2}[ \t]|\Z)", re.M | re.S)
 _COLUMNS: Sequence[tuple[str, str, frozenset[Sort]]] = (
     ("Transport", "交通", LEGS),
     ("Meals", "餐饮", frozenset({Sort.MEAL})),
     ("Sights", "景点", frozenset({Sort.SIGHT})),
     ("Stay", "住宿", frozenset({Sort.STAY})),
     ("Other", "其他", frozenset({Sort.OTHER})),
+)
+
+_NAMES = "|".join(name for column in _COLUMNS for name in column[:2])
+_TABLE = re.compile(
+    rf"^\| (?P<day>Day|日)(?: \| (?:{_NAMES}))* \| (?:Total|合计) \|[ \t]*\r?\n"
+    r"(?:\|[^\r\n]*(?:\r?\n|\Z))+",
+    re.MULTILINE,
 )
 
 
@@ -111,27 +117,20 @@ def table(plan: Plan, *, chinese: bool, currency: str = "", budget: float | None
 
 def total_line(body: str) -> str:
     """The last row of the table of costs as it stands in a body; empty without one."""
-    found = _SECTION.search(body)
-    rows = [line.rstrip() for line in found.group(0).splitlines() if "|" in line] if found else []
-    return rows[-1] if rows else ""
+    found = _TABLE.search(body)
+    return found.group(0).rstrip().splitlines()[-1].rstrip() if found else ""
 
 
-def with_costs(before: str, after: str, *, currency: str, budget: float | None) -> str:
-    """`after` with its table made anew, where that of `before` was made from its entries.
-
-    A table that a person wrote in another way stays as it is.
-    """
-    old = _SECTION.search(before)
-    new = _SECTION.search(after)
-    if before == after or old is None or new is None or old.group(0) != new.group(0):
-        return after
-    chinese = "费用" in old.group(0)
-    look = {"chinese": chinese, "currency": currency, "budget": budget}
-    if table(parse_plan(before), **look).strip() != old.group(0).strip():  # type: ignore[arg-type]
-        return after
-    fresh = table(parse_plan(after), **look)  # type: ignore[arg-type]
-    tail = new.group(0)[len(new.group(0).rstrip()) :]
-    return after[: new.start()] + fresh.rstrip() + tail + after[new.end() :]
+def with_costs(body: str, currency: str) -> str:
+    """The body with the rows of its table counted anew. A table of other columns, as a person may
+    have written it, stays as it is."""
+    found = _TABLE.search(body)
+    if found is None:
+        return body
+    fresh = table(parse_plan(body), chinese=found["day"] == "日", currency=currency)
+    rows = [line for line in fresh.splitlines() if line.startswith("|")]
+    mark = "\r\n" if "\r\n" in found.group(0) else "\n"
+    return body[: found.start()] + mark.join(rows) + mark + body[found.end() :] if rows else body
 
 
 def _sum(day: Day, sorts: frozenset[Sort]) -> float | None:
