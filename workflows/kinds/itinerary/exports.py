@@ -9,7 +9,7 @@ from typing import Any
 
 from workflows.exporting import Exportable, Exported, Exporter, NotExportable
 from workflows.kinds.itinerary.costs import total
-from workflows.kinds.itinerary.plan import Day, Entry, Plan, amount, parse_plan
+from workflows.kinds.itinerary.plan import Day, Entry, Plan, amount, line_of, parse_plan
 from workflows.kinds.itinerary.sorts import Sort
 
 
@@ -51,7 +51,7 @@ def calendar_of(given: Exportable) -> Exported:
 
     Raises NotExportable for a plan whose days have no dates.
     """
-    from icalendar import Calendar
+    from icalendar import Calendar, vText
 
     plan = parse_plan(given.body)
     if not any(day.date or _first(given, plan) for day in plan.days):
@@ -62,7 +62,7 @@ def calendar_of(given: Exportable) -> Exported:
     calendar = Calendar()
     calendar.add("prodid", "-//redraft//itinerary//EN")
     calendar.add("version", "2.0")
-    calendar.add("x-wr-calname", given.title)
+    calendar.add("x-wr-calname", vText(line_of(given.title)))
     first = _first(given, plan)
     for day in plan.days:
         when = day.date or (first + timedelta(days=day.number - 1) if first else None)

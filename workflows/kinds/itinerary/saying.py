@@ -27,7 +27,7 @@ _DAYS = (
 _TRIP_OF_DAYS = re.compile(
     rf"\b{_N}[\s-]days?\s+(?:\w+\s+){{0,2}}?"
     r"(?:trip|travel|plan|itinerary|tour|journey|vacation|holiday)"
-    rf"|\b(?:trip|travel|journey|vacation|holiday)\b[^.!?]{{0,60}}"
+    rf"|\b(?:trip|travel|journey|vacation|holiday)\b[^.!?\n]{{0,60}}"
     rf"\b(?:for|of|over|spanning)\s+{_N}\s+days\b"
     rf"|(?:玩|游玩|旅行|旅游){_N}天|{_N}(?:日游|天的?(?:行程|旅行|旅游))",
     re.IGNORECASE,

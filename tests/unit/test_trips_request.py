@@ -1,0 +1,137 @@
+"""What a trip is asked to be: fields, sentences, reference data; what is refused at the door."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+
+from tests.unit.kind_material import DATA
+from tests.unit.trips import ITINERARY, NAMES, fields, material, reference_text
+from workflows.kinds.itinerary.request import request_of
+from workflows.kinds.kind import Material, SourceText
+from workflows.requesting import request_problems
+
+TODAY = date(2026, 11, 30)
+
+
+def asked(*texts: str, **attributes: Any) -> Material:
+    sources = tuple(
+        SourceText(id=str(at), name=f"{at}", media_type="text/plain", text=text)
+        for at, text in enumerate(texts)
+    )
+    return Material(title="Trip", language=None, attributes=attributes, sources=sources)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sentence_is_read_as_its_fields_say(name: str) -> None:
+    said, given = (request_of(material(name, in_words=words)) for words in (True, False))
+    for wish in ("days", "start", "to", "first", "last", "people", "budget", "currency"):
+        assert getattr(said, wish) == getattr(given, wish), wish
+    for wish in ("room_rule", "room_type", "transport"):
+        assert getattr(said, wish) == getattr(given, wish), wish
+    assert set(said.cuisine) == set(given.cuisine)
+    assert (said.cities or 1) == given.cities
+
+
+def test_chinese_sentences_are_read() -> None:
+    rows = json.loads((DATA / "chinatravel" / "queries_zh.json").read_text(encoding="utf-8"))
+    read = [request_of(asked(row["nature_language"])) for row in rows]
+    assert [(one.start, one.to, one.days, one.people, one.budget) for one in read] == [
+        ("上海", "苏州", 2, 2, 1300),
+        ("重庆", "杭州", 2, 1, 3000),
+        ("上海", "杭州", 1, 1, 1500),
+        ("上海", "北京", 3, 2, 6000),
+        ("广州", "成都", 3, 3, None),
+    ]
+    assert [one.transport for one in read] == [None, "train", "train", None, "flight"]
+
+
+def test_a_field_wins_over_words_and_the_difference_is_told() -> None:
+    given = asked("A 5-day trip for 2 people.", days=3, people=2)
+    request = request_of(given)
+    assert request.days == 3
+    assert request.conflicts == (
+        "The request contradicts itself: days is 3 in one place and 5 in another.",
+    )
+    assert request_of(asked("The museum is closed for 2 days.", days=3)).conflicts == ()
+
+
+@pytest.mark.parametrize(
+    ("attributes", "pointer", "said"),
+    [
+        ({"days": 0}, "/days", "1 to 30"),
+        ({"days": 60}, "/days", "1 to 30"),
+        ({"days": "five"}, "/days", "whole number"),
+        ({"days": 2.5}, "/days", "whole number"),
+        ({"budget": 0}, "/budget", "more than 0"),
+        ({"budget": "0.00"}, "/budget", "more than 0"),
+        ({"budget": -5}, "/budget", "not negative"),
+        ({"start_date": "16.3.2027"}, "/start_date", "date like"),
+        ({"start_date": "2027-03-18", "end_date": "2027-03-16"}, "/end_date", "before it begins"),
+        (
+            {"start_date": "2027-03-16", "end_date": "2027-03-18", "days": 5},
+            "/days",
+            "are 3 days, not 5",
+        ),
+        ({"start_date": "2027-03-16", "end_date": "2027-06-18"}, "/end_date", "95 days"),
+        ({"people": 0}, "/people", "from 1"),
+        ({"planet": "Mars"}, "/planet", "no such attribute"),
+    ],
+)
+def test_fields_that_cannot_be_are_refused_with_a_sentence(
+    attributes: dict[str, Any], pointer: str, said: str
+) -> None:
+    ((at, sentence),) = ITINERARY.check_attributes(attributes)
+    assert at == pointer
+    assert said in sentence
+
+
+REFERENCE = reference_text("00")
+
+
+@pytest.mark.parametrize(
+    ("request_", "pointer", "said"),
+    [
+        (asked(REFERENCE, to="Atlantis"), "/attributes/to", "it has Rockford"),
+        (asked(REFERENCE, **{"from": "Atlantis"}), "/attributes/from", "no Atlantis"),
+        (asked("{}"), "/sources/0/text", "empty"),
+        (asked("Go.", "[]"), "/sources/1/text", "empty"),
+        (
+            asked('{"Attractions in X": [], "Taxi from X to Y": "No valid information."}'),
+            "/sources/0/text",
+            "empty",
+        ),
+        (asked(start_date="2022-03-16"), "/attributes/start_date", "is past"),
+        (asked("From 2022-03-16 to 2022-03-18."), "/sources/0/text", "is past"),
+        (asked("A 60-day trip."), "/sources/0/text", "asks for 60"),
+        (replace(asked(), title="0 days in Rome"), "/title", "asks for 0"),
+    ],
+)
+def test_requests_that_cannot_be_planned_are_refused_with_a_sentence(
+    request_: Material, pointer: str, said: str
+) -> None:
+    ((at, sentence),) = request_problems(ITINERARY, request_, TODAY)
+    assert at == pointer
+    assert said in sentence
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_real_requests_come_in_though_their_data_is_of_the_past(name: str) -> None:
+    for words in (False, True):
+        assert request_problems(ITINERARY, material(name, in_words=words), TODAY) == []
+    assert ITINERARY.check_attributes(fields(name)) == []
+
+
+def test_a_request_without_anything_and_texts_that_are_no_data_come_in() -> None:
+    for given in (asked(), asked("Somewhere warm"), asked('{"a": 1}'), asked("{broken")):
+        assert request_problems(ITINERARY, given, TODAY) == []
+    assert request_problems(object(), asked("{}"), TODAY) == []
+    assert request_problems(ITINERARY, asked(start_date="2026-11-29"), TODAY) == []
+
+
+def test_a_request_of_three_megabytes_is_more_than_a_trip_may_bring() -> None:
+    assert ITINERARY.limits.source_characters < 3_000_000
