@@ -1,0 +1,118 @@
+"""A trip from a sentence to a plan that waits for its person, continued inside one draft."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from icalendar import Calendar
+
+from deploy.offline_model.server import OfflineModel
+from tests.fake_llm import FakeLLM, Reply, Request, itinerary_days
+from tests.stack import Json, Stack, consistent
+from tests.unit.trips import ITINERARY, material, queries
+
+
+def sources(name: str) -> list[Json]:
+    return [
+        {"name": one.name, "media_type": one.media_type, "text": one.text}
+        for one in material(name, in_words=True).sources
+    ]
+
+
+async def ledger(stack: Stack, run: Json) -> list[dict[str, Any]]:
+    """By call of the draft: the days it brought, why it ended, how many days were dropped."""
+    items = [item for item in await stack.rows(run["id"], "items") if item["step"] == "draft"]
+    steps = {step["id"]: step["name"] for step in await stack.rows(run["id"], "steps")}
+    return [
+        {
+            "days": [item["key"] for item in items if item["call_id"] == call["id"]],
+            "ended": call["end_cause"] or call["finish_reason"],
+            "dropped": call["items_dropped"],
+        }
+        for call in await stack.rows(run["id"], "calls")
+        if steps[call["step_id"]] == "draft"
+    ]
+
+
+async def test_a_sentence_becomes_a_plan_without_a_key_though_the_model_stops_twice(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OFFLINE_STOP_AFTER_ITEMS", "2")
+    model = OfflineModel(rate=0)
+    port = await model.start()
+    offline = {"name": "trips", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
+    assert (await stack.call("POST", "/api/profiles", offline))[0] == 201
+    trip = {"kind": "itinerary", "title": "Two cities", "profile": "trips"}
+    run = await stack.create({**trip, "sources": sources("08")})
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    await model.stop()
+    assert run["reason"]["code"] == "passed"
+    assert await ledger(stack, run) == [
+        {"days": ["1", "2"], "ended": "stop", "dropped": 0},
+        {"days": ["3", "4"], "ended": "stop", "dropped": 0},
+        {"days": ["5"], "ended": "stop", "dropped": 0},
+    ]
+    where = f"/api/documents/{run['document_id']}/export?format="
+    code, body = await stack.call("GET", f"{where}md")
+    assert code == 200
+    assert re.findall(r"^## Day (\d)", body, re.M) == ["1", "2", "3", "4", "5"]
+    assert ITINERARY.verify(material("08", in_words=True), body) == ()
+    code, calendar = await stack.call("GET", f"{where}ics")
+    assert code == 200
+    assert len(Calendar.from_ical(calendar).walk("VEVENT")) > 10
+    code, data = await stack.call("GET", f"{where}json")
+    assert data["plan"]["days"][0]["date"] == "2022-03-22"
+    await consistent(stack, run["id"])
+
+
+async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    def play(request: Request) -> Reply:
+        days = itinerary_days(request)
+        if not request.already:
+            return Reply(items=days[:3], finish_reason="length")
+        again = [{**days[0], "day": number} for number in (1, 2, 3)]
+        return Reply(items=[*again, *days, {**days[0], "day": 6}])
+
+    llm.script({"redraft_itinerary": play})
+    fields = {"to": "Rockford", "days": 5}
+    run = await stack.create({"kind": "itinerary", "title": "Five", "attributes": fields})
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    assert await ledger(stack, run) == [
+        {"days": ["1", "2", "3"], "ended": "length", "dropped": 0},
+        {"days": ["4", "5"], "ended": "stop", "dropped": 4},
+    ]
+    await consistent(stack, run["id"])
+
+
+@pytest.mark.parametrize(
+    ("more", "pointers"),
+    [
+        ({"attributes": {"days": 60}}, ["/attributes/days"]),
+        ({"attributes": {"days": "five"}}, ["/attributes/days"]),
+        ({"attributes": {"start_date": "2020-01-01"}}, ["/attributes/start_date"]),
+        (
+            {"sources": [{"name": "r", "media_type": "text/plain", "text": "{}"}]},
+            ["/sources/0/text"],
+        ),
+        ({"sources": [{"name": "r", "media_type": "text/plain", "text": "x" * 3_000_000}]}, None),
+    ],
+    ids=["60 days", "days in words", "past", "empty data", "3 MB"],
+)
+async def test_a_request_that_cannot_be_planned_stores_nothing(
+    stack: Stack, more: Json, pointers: list[str] | None
+) -> None:
+    before = await stack.sql("SELECT count(*) FROM documents")
+    trip = {"kind": "itinerary", "title": "A trip"}
+    code, problem = await stack.call("POST", "/api/runs", {**trip, **more})
+    assert code == (422 if pointers else 413), problem
+    assert [one["pointer"] for one in problem["errors"]] == (pointers or ["/sources/0/text"])
+    assert problem["errors"][0]["detail"]
+    assert await stack.sql("SELECT count(*) FROM documents") == before
+
+
+def test_the_sentence_of_the_query_is_all_that_was_sent() -> None:
+    assert queries()["08"]["query"] == sources("08")[0]["text"]
