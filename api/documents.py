@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
-from api import deletion, edits, queries, requests, uploads, wire
+from api import deletion, edits, queries, recordings, requests, uploads, wire
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, is_form, json_body, read_json
 from api.commands import create_run
@@ -29,11 +29,13 @@ RevisionNumber = Annotated[int, Path(ge=0, le=requests.LARGEST_NUMBER)]
 )
 async def create_document(request: Request, principal: Writes) -> Response:
     """A document with its sources, as JSON or as a form with files."""
-    if is_form(request):
-        wanted = await uploads.read_document(request)
-    else:
-        wanted = await read_json(request, requests.NewDocument)
     tools = tools_of(request)
+    if is_form(request):
+        async with uploads.reading(request) as given:
+            return await respond(
+                request, lambda c: recordings.create_document(c, tools, given), given.bound()
+            )
+    wanted = await read_json(request, requests.NewDocument)
     return await respond(request, lambda c: edits.create_document(c, tools, wanted), wanted)
 
 

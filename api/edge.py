@@ -19,7 +19,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import metrics
+from api import metrics, recordings
 from api.auth import NOBODY, authenticate, is_loopback, unauthenticated
 from api.errors import Refusal, log_failure, of_failure, problem, too_large
 from api.requests import FORM_BYTES, TEXT_BYTES
@@ -86,9 +86,11 @@ def _check_origin(method: str, headers: Headers) -> None:
         raise Refusal(403, ErrorCode.BAD_ORIGIN, "writes from pages of another origin are refused")
 
 
-def _limit(headers: Headers) -> int:
-    media_type = headers.get("content-type", "").lower()
-    return FORM_BYTES if media_type.startswith("multipart/form-data") else TEXT_BYTES
+def _limit(path: str, headers: Headers, settings: Settings) -> int:
+    """Largest body; a form of a new document may bring a recording."""
+    if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        return TEXT_BYTES
+    return FORM_BYTES + (recordings.limit(settings) if path == "/api/documents" else 0)
 
 
 class _Exchange:
@@ -100,7 +102,8 @@ class _Exchange:
         given = self.headers.get("x-request-id", "")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else new_id()
         scope["redraft.request_id"] = self.request_id
-        self.limit, self.received, self.complete = _limit(self.headers), 0, False
+        self.limit = _limit(scope["path"], self.headers, state.settings)
+        self.received, self.complete = 0, False
         self.status, self.began, self.streams = 0, time.perf_counter(), False
 
     def check_length(self) -> None:

@@ -13,7 +13,6 @@ from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
     ("POST", "/api/documents/{document_id}/sources", Scope.WRITE),
-    ("GET", "/api/documents/{document_id}/sources/{source_id}/audio", Scope.READ),
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/draft", Scope.READ),
     ("POST", "/api/preview", Scope.WRITE),

@@ -1,4 +1,5 @@
-"""`multipart/form-data` of a new document: fields, and the texts of `body` and `source` files.
+"""`multipart/form-data` of a new document: fields, the texts of `body` and `source` files, and a
+recording.
 
 Parts are streamed to disk and counted while they are read; what is too large is refused before it
 is all here.
@@ -6,21 +7,25 @@ is all here.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
 
 from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from api import requests
+from api import recordings, requests
 from api.bodies import check_text, fit, parse_json
 from api.errors import Refusal, misfit, too_large
+from api.state import state_of
+from deploy.blobs import Incoming
 from workflows.vocabulary import ErrorCode
 
 MAX_FILES = 60
 MAX_FIELDS = 100
 _FIELDS = frozenset({"kind", "title", "language", "attributes", "tags", "body", "source", "audio"})
-_ONCE = ("kind", "title", "language", "body", "attributes")
+_ONCE = ("kind", "title", "language", "body", "attributes", "audio")
 
 
 class _Counting(MultiPartParser):
@@ -34,8 +39,11 @@ class _Counting(MultiPartParser):
             max_fields=MAX_FIELDS,
             max_part_size=requests.TEXT_BYTES,
         )
-        self._bytes = 0
+        self._bytes = self._texts = 0
         self._ended = False
+        settings = state_of(request).settings
+        self._store = recordings.store_of(settings)
+        self._audio_bytes = recordings.limit(settings)
 
     async def parse(self) -> FormData:
         form = await super().parse()
@@ -51,12 +59,28 @@ class _Counting(MultiPartParser):
         self._bytes = 0
         super().on_part_begin()
 
+    def on_headers_finished(self) -> None:
+        """A recording goes straight to the place where it may stay, not through the temporary
+        folder."""
+        super().on_headers_finished()
+        part = self._current_part
+        if part.field_name == "audio" and part.file is not None and self._store is not None:
+            incoming = self._store.receive()
+            part.file.file.close()
+            part.file.file = cast(Any, incoming)
+            self._files_to_close_on_error.append(cast(Any, incoming))
+
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self._bytes += end - start
-        if self._bytes > requests.TEXT_BYTES:
-            raise too_large(
-                requests.TEXT_BYTES, pointer=f"/{self._current_part.field_name or ''}"[:100]
-            )
+        if isinstance(getattr(self._current_part.file, "file", None), Incoming):
+            allowed = self._audio_bytes
+        else:
+            self._texts += end - start
+            allowed = requests.TEXT_BYTES
+        if self._bytes > allowed:
+            raise too_large(allowed, pointer=f"/{self._current_part.field_name or ''}"[:100])
+        if self._texts > requests.FORM_BYTES:
+            raise too_large(requests.FORM_BYTES)
         super().on_part_data(data, start, end)
 
 
@@ -75,22 +99,36 @@ def form_schema() -> dict[str, Any]:
             "tags": {"type": "array", "items": text},
             "body": file,
             "source": {"type": "array", "items": file},
+            "audio": {**file, "description": recordings.DESCRIPTION},
         },
     }
 
 
-async def read_document(request: Request) -> requests.NewDocument:
-    """The form as a document. 400 when it is no form, 413 and 422 as for JSON."""
+@asynccontextmanager
+async def reading(request: Request) -> AsyncIterator[recordings.Given]:
+    """The form as a document, with its recording if it brought one. 400 when it is no form, 413
+    and 422 as for JSON. A file that was not stored when this ends is gone from the disk."""
+    form = await _parsed(request)
     try:
-        form = await _Counting(request).parse()
+        document = fit(requests.NewDocument, await _values(form))
+        given = recordings.Given(document=document)
+        if (audio := form.get("audio")) is not None:
+            given = await recordings.take(document, audio)
+        async with recordings.kept(given):
+            yield given
+    finally:
+        await form.close()
+
+
+async def _parsed(request: Request) -> FormData:
+    try:
+        return await _Counting(request).parse()
     except MultiPartException as error:
         raise Refusal(
             400, ErrorCode.INVALID_REQUEST, f"the form cannot be read: {error.message}"[:200]
         ) from None
-    try:
-        return fit(requests.NewDocument, await _values(form))
-    finally:
-        await form.close()
+    except OSError as error:
+        raise recordings.no_room(error) from None
 
 
 async def _values(form: FormData) -> dict[str, Any]:
@@ -98,13 +136,11 @@ async def _values(form: FormData) -> dict[str, Any]:
     if unknown:
         check_text(unknown[0], "")
         raise misfit(f"/{unknown[0]}"[:100], "unknown field")
-    if "audio" in form:
-        raise misfit("/audio", "recordings cannot be taken yet; send a transcript as source")
     values: dict[str, Any] = {}
     for name in _ONCE:
         if len(form.getlist(name)) > 1:
             raise misfit(f"/{name}", "this field stands twice")
-        if name in form and name not in ("body", "attributes"):
+        if name in form and name not in ("body", "attributes", "audio"):
             values[name] = await _text(form[name], f"/{name}")
     if "body" in form:
         values["body"] = await _text(form["body"], "/body")
@@ -143,14 +179,9 @@ async def _source(entry: UploadFile | str, index: int) -> dict[str, Any]:
     text = await _text(entry, pointer)
     if isinstance(entry, str):
         return {"name": f"source {index + 1}", "media_type": "text/plain", "text": text}
-    name = _bare(entry.filename or f"source {index + 1}")
+    name = recordings.bare(entry.filename or f"source {index + 1}")
     check_text(name, pointer)
     media_type = (entry.content_type or "text/plain").partition(";")[0].strip()
     if media_type == "application/octet-stream":
         media_type = "text/plain"
     return {"name": name, "media_type": media_type, "text": text}
-
-
-def _bare(name: str) -> str:
-    """A file's own name: browsers and programs may send whole paths of their machine."""
-    return name.replace("\\", "/").rpartition("/")[2][:255] or "source"

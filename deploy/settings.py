@@ -51,7 +51,8 @@ class Settings:
     )
     worker_id: str = field(default="", metadata={"help": "only for tests: part of the worker's id"})
     kinds_dir: str = field(default="", metadata={"help": "folder with further kinds"})
-    blob_url: str = field(default="", metadata={"help": "file:// folder or s3:// bucket"})
+    blob_url: str = field(default="", metadata={"help": "folder of recordings, as file:///folder"})
+    audio_megabytes: int = field(default=2200, metadata={"help": "largest recording"})
     temporal_address: str = field(
         default="127.0.0.1:7233",
         metadata={"help": "Temporal frontend", "env": "TEMPORAL_ADDRESS"},

@@ -17,6 +17,7 @@ from temporalio.api.workflowservice.v1 import ResetStickyTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
+from activities.blobs import remove_owed, remove_unsettled
 from activities.budget import read_timed, stop_timed
 from activities.checkpoint import abandon_open_step
 from activities.death import living
@@ -107,6 +108,7 @@ class Reaper:
             await asyncio.gather(*map(self._tell, left[at : at + TELL_AT_ONCE]))
         for row in await read_timed(connection):
             await self._time_is_up(row)
+        await remove_owed(connection, self.tools.settings.blob_url)
         if time.monotonic() - self.last_sweep >= self.tools.settings.sweep_seconds:
             self.last_sweep = time.monotonic()
             await self._sweep(connection)
@@ -179,6 +181,7 @@ class Reaper:
         self.tools.searchable = await provision(self.client, self.tools.settings)
         swept = await self.sweep.all()
         await forget_old_workers(connection)
+        await remove_unsettled(connection, self.tools.settings.blob_url)
         self.told = {k: t for k, t in self.told.items() if time.monotonic() - t[0] < t[1] + 60}
         if swept.started or swept.ended or swept.woken:
             log.warning("sweep acted", extra=vars(swept))

@@ -1,0 +1,234 @@
+"""Recordings: looked at before anything is stored, kept as files, heard again by their source.
+
+A file is in its place before its row is, and leaves after it (`blob_deletions`), so a crash leaves
+at most a file that a worker's sweep removes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel
+from starlette.datastructures import UploadFile
+from starlette.responses import FileResponse, Response
+
+from api import cursors, edits, requests
+from api.auth import Principal, Scope, needs
+from api.errors import Refusal, misfit, not_found
+from api.idempotency import Done, Tools
+from api.paths import DocumentId
+from api.queries_rows import Reader
+from api.state import state_of
+from deploy.blobs import BlobStore, Incoming, NoStore
+from deploy.database import Connection, Row, new_id
+from deploy.settings import Settings
+from deploy.sound import PROBLEMS, probe
+from workflows.vocabulary import ErrorCode
+
+MEGABYTE = 1_000_000
+DESCRIPTION = (
+    "a recording (wav, mp3, m4a, ogg, flac, or the sound of mp4 and webm), at most 4 hours and "
+    "REDRAFT_AUDIO_MEGABYTES; it belongs to the first `source`, its transcript"
+)
+Reads = Annotated[Principal, needs(Scope.READ, content=True)]
+
+router = APIRouter(tags=["documents"])
+
+
+class Recording(BaseModel):
+    """What a row of `blobs` says, and what the request's key is bound to."""
+
+    name: str
+    media_type: str
+    bytes: int
+    sha256: str
+
+
+class _Bound(BaseModel):
+    document: requests.NewDocument
+    recording: Recording
+
+
+@dataclass(kw_only=True)
+class Given:
+    """A document, and the recording that came with it. `stored`: a row may name the file, so it
+    stays unless a sweep finds that none does."""
+
+    document: requests.NewDocument
+    recording: Recording | None = None
+    incoming: Incoming | None = None
+    stored: bool = False
+
+    def bound(self) -> BaseModel:
+        """What an idempotency key stands for: fields and the digest of the file."""
+        if self.recording is None:
+            return self.document
+        return _Bound(document=self.document, recording=self.recording)
+
+
+def limit(settings: Settings) -> int:
+    """Largest recording, in bytes."""
+    return settings.audio_megabytes * MEGABYTE
+
+
+def store_of(settings: Settings) -> BlobStore | None:
+    """None where none can be written to."""
+    try:
+        return BlobStore(settings.blob_url)
+    except NoStore:
+        return None
+
+
+def bare(name: str) -> str:
+    """A file's own name: browsers and programs may send whole paths of their machine."""
+    return name.replace("\\", "/").rpartition("/")[2][:255] or "source"
+
+
+def no_room(error: OSError) -> Refusal:
+    """What a failed write to the folder of recordings is to the caller."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return Refusal(507, ErrorCode.DISK_FULL, "the disk is full; nothing was stored")
+    return Refusal(
+        503, ErrorCode.UNAVAILABLE, "recordings cannot be stored now", headers={"Retry-After": "5"}
+    )
+
+
+async def take(document: requests.NewDocument, entry: UploadFile | str) -> Given:
+    """The uploaded file, looked at and in its place. Raises 413, 415, 422, 503, 507."""
+    if isinstance(entry, str):
+        raise misfit("/audio", "send the recording as a file")
+    if not document.sources:
+        raise misfit("/audio", "recordings are not transcribed yet; send the transcript as source")
+    if not isinstance(entry.file, Incoming):
+        raise Refusal(
+            503, ErrorCode.UNAVAILABLE, "recordings need a folder: set REDRAFT_BLOB_URL for the API"
+        )
+    incoming = cast(Incoming, entry.file)
+    found = await probe(incoming.path)
+    if found.problem is not None:
+        raise _refused(found.problem)
+    try:
+        await asyncio.to_thread(incoming.keep)
+    except OSError as error:
+        raise no_room(error) from None
+    recording = Recording(
+        name=bare(entry.filename or "recording"),
+        media_type=found.media_type,
+        bytes=incoming.bytes,
+        sha256=incoming.sha256,
+    )
+    return Given(document=document, recording=recording, incoming=incoming)
+
+
+def _refused(problem: str) -> Refusal:
+    media = problem in ("not_audio", "no_sound")
+    code = ErrorCode.UNSUPPORTED_MEDIA if media else ErrorCode.INVALID_REQUEST
+    if problem == "slow":
+        return Refusal(503, ErrorCode.UNAVAILABLE, PROBLEMS[problem], headers={"Retry-After": "30"})
+    return Refusal(
+        415 if media else 422,
+        code,
+        PROBLEMS[problem],
+        params={"problem": problem},
+        errors=[("/audio", problem, PROBLEMS[problem])],
+    )
+
+
+@contextlib.asynccontextmanager
+async def kept(given: Given) -> AsyncIterator[None]:
+    """Around the command: afterwards a row names the file, or the file is gone (the command was
+    refused, or its answer a replay). Where nobody knows, a sweep finds out."""
+    try:
+        yield
+        if given.incoming is not None and given.stored:
+            await asyncio.to_thread(given.incoming.settle)
+    finally:
+        if given.incoming is not None and not given.stored:
+            await asyncio.to_thread(given.incoming.discard)
+
+
+async def create_document(connection: Connection, tools: Tools, given: Given) -> Done:
+    """201: the document with its recording, which the page plays beside the first source."""
+    done = await edits.create_document(connection, tools, given.document)
+    if given.recording is None or given.incoming is None or done.document_id is None:
+        return done
+    given.stored = True
+    blob_id = await _insert_blob(connection, done.document_id, given.recording, given.incoming.uri)
+    await connection.execute(
+        "UPDATE sources SET blob_id = $2 WHERE document_id = $1 AND position = 0",
+        done.document_id,
+        blob_id,
+    )
+    if not await asyncio.to_thread(given.incoming.touch):
+        raise no_room(OSError())
+    return done
+
+
+async def _insert_blob(
+    connection: Connection, document_id: str, recording: Recording, uri: str
+) -> str:
+    blob_id = new_id()
+    await connection.execute(
+        """
+        INSERT INTO blobs (id, document_id, uri, name, media_type, bytes, sha256)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        """,
+        blob_id,
+        document_id,
+        uri,
+        recording.name,
+        recording.media_type,
+        recording.bytes,
+        recording.sha256,
+    )
+    return blob_id
+
+
+@router.get(
+    "/api/documents/{document_id}/sources/{source_id}/audio",
+    response_class=FileResponse,
+    responses={200: {"content": {"audio/*": {}}}, 206: {"description": "the range asked for"}},
+)
+async def get_audio(
+    document_id: DocumentId, source_id: str, request: Request, principal: Reads
+) -> Response:
+    """The recording behind a source, whole or in ranges."""
+    state = state_of(request)
+    row = await _recording_of(state.pool, document_id, source_id)
+    store = store_of(state.settings)
+    if row is None or store is None:
+        raise not_found("recording")
+    path = store.path(row["uri"])
+    try:
+        stat = await asyncio.to_thread(os.stat, path)
+    except FileNotFoundError:
+        raise not_found("recording") from None
+    return FileResponse(
+        path,
+        media_type=row["media_type"],
+        filename=row["name"],
+        stat_result=stat,
+        content_disposition_type="inline",
+        headers={"ETag": f'"{row["sha256"]}"'},
+    )
+
+
+async def _recording_of(reader: Reader, document_id: str, source_id: str) -> Row | None:
+    if not cursors.is_uuid(source_id):
+        return None
+    return await reader.fetchrow(
+        """
+        SELECT b.uri, b.name, b.media_type, b.sha256
+        FROM sources s JOIN blobs b ON b.id = s.blob_id
+        WHERE s.document_id = $1 AND s.id = $2
+        """,
+        document_id,
+        source_id,
+    )
