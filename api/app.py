@@ -18,13 +18,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from api import (
+    audio,
     diff,
     documents,
     events,
     export,
     openapi,
     pages,
-    recordings,
     runs,
     service,
     unbuilt,
@@ -49,7 +49,7 @@ _ROUTERS = (
     service.router,
     unbuilt.router,
     documents.router,
-    recordings.router,
+    audio.router,
     diff.router,
     export.router,
     runs.router,

@@ -1,4 +1,4 @@
-"""Recordings: looked at before anything is stored, kept as files, heard again by their source.
+"""Recordings that come with a document: looked at before anything is stored, kept as files.
 
 A file is in its place before its row is, and leaves after it (`blob_deletions`), so a crash leaves
 at most a file that a worker's sweep removes.
@@ -9,23 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import cast
 
-from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
-from starlette.responses import FileResponse, Response
 
 from api import cursors, edits, requests
-from api.auth import Principal, Scope, needs
-from api.errors import Refusal, misfit, not_found
+from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
-from api.paths import DocumentId
 from api.queries_rows import Reader
-from api.state import state_of
 from deploy.blobs import BlobStore, Incoming, NoStore
 from deploy.database import Connection, Row, new_id
 from deploy.settings import Settings
@@ -37,9 +31,6 @@ DESCRIPTION = (
     "a recording (wav, mp3, m4a, ogg, flac, or the sound of mp4 and webm), at most 4 hours and "
     "REDRAFT_AUDIO_MEGABYTES; it belongs to the first `source`, its transcript"
 )
-Reads = Annotated[Principal, needs(Scope.READ, content=True)]
-
-router = APIRouter(tags=["documents"])
 
 
 class Recording(BaseModel):
@@ -191,36 +182,8 @@ async def _insert_blob(
     return blob_id
 
 
-@router.get(
-    "/api/documents/{document_id}/sources/{source_id}/audio",
-    response_class=FileResponse,
-    responses={200: {"content": {"audio/*": {}}}, 206: {"description": "the range asked for"}},
-)
-async def get_audio(
-    document_id: DocumentId, source_id: str, request: Request, principal: Reads
-) -> Response:
-    """The recording behind a source, whole or in ranges."""
-    state = state_of(request)
-    row = await _recording_of(state.pool, document_id, source_id)
-    store = store_of(state.settings)
-    if row is None or store is None:
-        raise not_found("recording")
-    path = store.path(row["uri"])
-    try:
-        stat = await asyncio.to_thread(os.stat, path)
-    except FileNotFoundError:
-        raise not_found("recording") from None
-    return FileResponse(
-        path,
-        media_type=row["media_type"],
-        filename=row["name"],
-        stat_result=stat,
-        content_disposition_type="inline",
-        headers={"ETag": f'"{row["sha256"]}"'},
-    )
-
-
-async def _recording_of(reader: Reader, document_id: str, source_id: str) -> Row | None:
+async def recording_of(reader: Reader, document_id: str, source_id: str) -> Row | None:
+    """Where the file behind a source is, and what it is."""
     if not cursors.is_uuid(source_id):
         return None
     return await reader.fetchrow(
