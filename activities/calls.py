@@ -22,7 +22,7 @@ from activities.model.learned import Size
 from activities.model.limits import give_back
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import lock_document_of, lock_run
-from activities.spinning import fingerprint, repeats
+from activities.spinning import fingerprint, noted, repeats
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
@@ -216,7 +216,7 @@ class PartCall:
         self.step.meter.ends(self.id, result.closing.usage)
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
         if end is not None and end.failure is None:
-            self.part.reply_hashes.append(self._mark(end))
+            self.part.reply_hashes.append(noted(self.part.reply_hashes, self._mark(end)))
         if refused is None:
             self.part.kept.extend(pending)
             self.part.done = result.done
@@ -366,7 +366,7 @@ class PartCall:
             self.step.claimed.plan_id,
             self.part.plan.part,
             *result.counters,
-            self._mark(end) if end is not None and replied else None,
+            noted(self.part.reply_hashes, self._mark(end)) if end and replied else None,
             finished,
             dict(result.end.extras) if result.end else {},
             self.step.claimed.run.id,

@@ -32,9 +32,19 @@ def fingerprint(text: str, items: Sequence[Mapping[str, Any]]) -> str:
 def repeats(known: Sequence[str], mark: str, items: int, fresh: int) -> bool:
     """Whether a reply of so many items, of which `fresh` were new, repeats one that is known.
 
-    New by their numbers alone are several items that were all said before; one item may be.
+    New by their numbers alone are several items that were all said before. One item may be like an
+    earlier one, as two days of rest are; one that is said a third time is not meant.
     """
-    return mark in known and (not fresh or items > 1)
+    return mark in known and (not fresh or items > 1 or _again(mark) in known)
+
+
+def noted(known: Sequence[str], mark: str) -> str:
+    """What a part keeps of a reply: its mark, or that it came again."""
+    return _again(mark) if mark in known else mark
+
+
+def _again(mark: str) -> str:
+    return f"{mark}:2"
 
 
 def _said(value: Any, name: str = "") -> str:

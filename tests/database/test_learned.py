@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from activities.claim import abandon_step
 from activities.model import tokens
 from activities.model.learned import UNTAUGHT, Learned
 from activities.model.profile import newest
+from activities.record import lock_run
 from tests.attempts import Shop
 from tests.fake_llm import FakeLLM, Items, Reply, Request, errors, good_reviewer
 from tests.faults.kit import issues, planted
-from workflows.vocabulary import EventType
+from workflows.vocabulary import EventType, Reason
 
 CHINESE = "我们决定星期五发货，预算是二十五万欧元。"
 ENGLISH = "We decided to ship on Friday; the budget is 250,000 Euros."
@@ -137,3 +139,40 @@ async def test_another_worker_knows_from_rows_which_form_a_server_takes(shop: Sh
     await shop.pool.execute("UPDATE model_calls SET started_at = started_at - interval '25 hours'")
     await review(shop)
     assert len(shop.llm.requests) == 14, "after a day it is tried again"
+
+
+async def test_a_death_behind_a_refused_form_repeats_nothing_that_is_stored(shop: Shop) -> None:
+    """The worker that goes on may be refused once more, which costs a row and no token."""
+    refused = errors.status(400, message="response_format json_schema is not supported")
+    first, rest = Reply(items=issues(1), finish_reason="length"), Reply(items=issues(2)[1:])
+    shop.llm.script({"redraft_review": [first, refused, errors.hang(), refused, rest]})
+    run_id = await shop.run(2)
+    dead = shop.attempt(shop.worker(), run_id)
+    await shop.llm.wait_requests(3)
+    async with shop.pool.acquire() as connection, connection.transaction():
+        assert await lock_run(connection, run_id) is not None
+        [(step, worker)] = await shop.told("SELECT id, worker FROM steps")
+        await abandon_step(connection, run_id, step, worker, Reason.WORKER_LOST)
+    assert (await shop.attempt(shop.worker(), run_id).ends()).code == "done"
+    reviews = shop.llm.of("redraft_review")
+    assert [request.already_keys("quote") for request in reviews[1:]] == [["E1x"]] * 4
+    forms = [request.body["response_format"]["type"] for request in reviews]
+    assert forms == ["json_schema", "json_schema", "json_object", "json_schema", "json_object"]
+    assert await shop.keys(run_id) == ["E1x", "E2x"]
+    calls = await shop.told(
+        """
+        SELECT number, status, coalesce(tokens_output, 0) > 0 FROM model_calls
+        WHERE step_name = 'review' ORDER BY number
+        """
+    )
+    assert calls == [
+        (1, "FAILED", True),
+        (2, "FAILED", False),
+        (3, "LOST", False),
+        (4, "FAILED", False),
+        (5, "SUCCEEDED", True),
+    ]
+    assert await shop.told("SELECT calls FROM runs") == [(len(shop.llm.requests),)]
+    [(counted, early)] = await shop.told("SELECT calls, early_ends FROM step_parts LIMIT 1")
+    assert (counted, early) == (3, 1), "refused ones are no calls of the part"
+    dead.task.cancel()

@@ -9,7 +9,7 @@ import pytest
 
 from activities.items import PartState
 from activities.parts import capped
-from activities.spinning import fingerprint, repeats
+from activities.spinning import fingerprint, noted, repeats
 from workflows.kinds.kind import Item, PartPlan
 from workflows.vocabulary import Reason
 
@@ -90,6 +90,16 @@ def test_several_items_that_are_new_by_their_number_alone_are_a_repeated_reply()
     again = [{**day, "day": 7} for day in DAYS]
     assert repeats(known, mark(again), 2, fresh=2)
     assert not repeats([mark(DAYS[:1])], mark([{**DAYS[0], "day": 7}]), 1, fresh=1)
+
+
+def test_one_item_a_call_under_ever_new_numbers_is_stopped_at_the_third() -> None:
+    known: list[str] = []
+    stopped = []
+    for day in range(1, 4):
+        said = mark([{**DAYS[0], "day": day}])
+        stopped.append(repeats(known, said, 1, fresh=1))
+        known.append(noted(known, said))
+    assert stopped == [False, False, True]
 
 
 def part(**values: Any) -> PartState:
