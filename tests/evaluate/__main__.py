@@ -15,14 +15,16 @@ from tests.evaluate.measure import HELD_OUT, MINUTES, TUNED, Counts, labelled, m
 FACTS = {
     "number": "numbers",
     "date": "dates",
+    "time": "times",
     "name": "names",
     "term": "terms",
     "owner": "owners",
     "decision": "decisions",
     "number said elsewhere": "numbers",
+    "time said elsewhere": "times",
 }
 """What is planted, and which verifier is to find it."""
-BOUNDED = ("number", "date", "name")
+BOUNDED = ("number", "date", "time", "name")
 LEAST_RECALL = 0.9
 MOST_ALARMS = 0.1
 """Blocker or major findings a true statement, of each verifier."""

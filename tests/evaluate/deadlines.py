@@ -67,7 +67,7 @@ WORDS_ZH: dict[str, Rule] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Deadline:
-    """One meeting with its tasks: the body with every date right, and each wrong one."""
+    """A meeting with its tasks: the body with every date or time right, and each wrong one."""
 
     material: Material
     right: str

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from tests.evaluate.clocks import days
 from tests.evaluate.corruptions import Wrong, corrupted
 from tests.evaluate.deadlines import deadlines
 from tests.evaluate.said import misquoted
 from tests.evaluate.tasks import action_list, foreign_decisions, strange_owners, strange_terms
 from tests.evaluate.truths import Truths, labelled_texts, truths
 from workflows.kinds import load_kinds
+from workflows.kinds.facts.clock import clocks_of
 from workflows.kinds.facts.context import read_numbers
 from workflows.kinds.kind import Finding, Material
 from workflows.vocabulary import Severity
@@ -46,7 +48,7 @@ def measure(*, every: int = 1) -> Counts:
         _count_alarms(counts, one)
         for wrong in islice(_all(one), 0, None, every):
             _try(counts, wrong)
-    for at, meeting in enumerate(deadlines()):
+    for at, meeting in enumerate((*deadlines(), *days())):
         if every == 1 or at % 5 == 0:
             half = TUNED if meeting.tuned else HELD_OUT
             counts.statements[half] += meeting.right.count("\n") + 1
@@ -137,4 +139,5 @@ def _is_right(wrong: Wrong, finding: Finding) -> bool:
     values = {value for mention in read_numbers(wrong.right) for value in mention.values}
     near = {value for mention in read_numbers(text) for value in mention.values}
     scaled = {value / 10**6 for value in near}
-    return wrong.right.lower() in text or bool(values & (near | scaled))
+    times = [frozenset().union(*(c.minutes for c in clocks_of(one))) for one in (wrong.right, text)]
+    return wrong.right.lower() in text or bool(values & (near | scaled) or times[0] & times[1])

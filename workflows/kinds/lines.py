@@ -21,6 +21,7 @@ _SPEAKER = re.compile(
     re.S,
 )
 _STAMP = re.compile(r"^\s*\[\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?\]\s*")
+_MARKS = re.compile(r"#{1,6}\s")
 _LONGEST_RANGE = 40
 
 
@@ -50,13 +51,13 @@ def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
     lines: list[SourceLine] = []
     for source in sources:
         for text in source.text.splitlines():
-            speaker, said = split_speaker(text)
+            speaker, said = _split(text)
             lines.append(
                 SourceLine(
                     number=len(lines) + 1,
                     source=source.name,
                     text=text,
-                    speaker=speaker,
+                    speaker="" if _MARKS.match(speaker) else speaker,
                     said=said,
                 )
             )
@@ -64,11 +65,14 @@ def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
 
 
 def split_speaker(text: str) -> tuple[str, str]:
-    """`[00:05] Ana: we ship` -> ("Ana", "we ship"); a line without a speaker -> ("", line).
+    """`Ana: we ship` -> ("Ana", "we ship"); a line without a speaker, as a heading with a colon
+    (`### Next meeting on: Friday`), -> ("", line)."""
+    named, said = _split(text)
+    return ("", text.strip()) if _MARKS.match(named) else (named, said)
 
-    A time before the speaker is what the transcript's writer put there: nobody said it.
-    """
-    text = _STAMP.sub("", text, count=1)
+
+def _split(text: str) -> tuple[str, str]:
+    """What stands before the colon and behind it, be it a speaker or a heading."""
     found = _SPEAKER.match(text.strip())
     if found is None or (re.fullmatch(r"[\d\s]*\d", found.group(1)) and len(found.group(1)) > 3):
         return "", text.strip()

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from workflows.kinds.facts.blocks import KEPT, blocks
 from workflows.kinds.facts.chinese import numeral
+from workflows.kinds.facts.clock import clocks_of
 from workflows.kinds.facts.context import (
     Facts,
     context_weights,
@@ -83,6 +84,7 @@ def body_numbers(body: str) -> list[Mention]:
 @lru_cache(maxsize=KEPT)
 def _numbers_of_block(block: str) -> tuple[Mention, ...]:
     spans = [*(found.span() for found in _MASKED.finditer(block)), *date_spans(block)]
+    spans += [(one.start, one.end) for one in clocks_of(block) if one.strong]
     masked = marked(block, spans)
     return tuple(
         mention for mention in read_numbers(block) if 1 not in masked[mention.start : mention.end]

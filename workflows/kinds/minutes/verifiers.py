@@ -13,6 +13,7 @@ from workflows.kinds.facts.numbers import verify_numbers
 from workflows.kinds.facts.repeats import verify_repeats
 from workflows.kinds.facts.script import compared_alike
 from workflows.kinds.facts.terms import verify_terms
+from workflows.kinds.facts.times import verify_times
 from workflows.kinds.facts.wording import verify_wording
 from workflows.kinds.minutes.actions import verify_actions
 from workflows.kinds.minutes.agenda import verify_agenda
@@ -24,6 +25,7 @@ VERIFIERS: Mapping[str, Verifier] = {
     for name, verifier in {
         "numbers": where_read(verify_numbers),
         "dates": where_read(verify_dates),
+        "times": where_read(verify_times),
         "names": where_read(verify_names, words=True),
         "terms": where_read(verify_terms, words=True),
         "owners": where_read(verify_owners, words=True),

@@ -13,6 +13,7 @@ from workflows.kinds.facts.numbers import verify_numbers
 from workflows.kinds.facts.repeats import verify_repeats
 from workflows.kinds.facts.script import compared_alike
 from workflows.kinds.facts.terms import verify_terms
+from workflows.kinds.facts.times import verify_times
 from workflows.kinds.facts.wording import verify_wording
 
 VERIFIERS: Mapping[str, Verifier] = {
@@ -20,6 +21,7 @@ VERIFIERS: Mapping[str, Verifier] = {
     for name, verifier in {
         "numbers": where_read(verify_numbers),
         "dates": where_read(verify_dates),
+        "times": where_read(verify_times),
         "names": where_read(verify_names, words=True),
         "terms": where_read(verify_terms, words=True),
         "repeats": verify_repeats,
