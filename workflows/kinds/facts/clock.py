@@ -24,7 +24,7 @@ _MINUTES = {
 _SPOKEN = "|".join(sorted(_MINUTES, key=len, reverse=True))
 _HALF = r"(?P<half{0}>[ap])(?:\.\s?m\b\.?|[\s_]?m(?![a-z]))"
 _ENGLISH = re.compile(
-    r"(?<![\w:.,/#$€£-])(?:"
+    r"(?<![A-Za-z0-9_:.,/#$€£-])(?:"
     rf"(?P<h1>\d{{1,2}}):(?P<m1>[0-5]\d)(?![\d%]|[:.,/]\d)(?:\s?{_HALF.format(1)})?"
     rf"|(?P<h2>\d{{1,2}})\.(?P<m2>[0-5]\d)\s?{_HALF.format(2)}"
     rf"|(?P<h3>{_HOUR})(?:\s(?P<m3>{_SPOKEN}))?\s?{_HALF.format(3)}"
