@@ -27,6 +27,7 @@ from api import (
     pages,
     runs,
     service,
+    sources,
     unbuilt,
 )
 from api.auth import Scope, needs
@@ -50,6 +51,7 @@ _ROUTERS = (
     unbuilt.router,
     documents.router,
     audio.router,
+    sources.router,
     diff.router,
     export.router,
     runs.router,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -11,9 +12,11 @@ from api import deletion, edits, queries, recordings, requests, uploads, wire
 from api.auth import Principal, Scope, needs
 from api.bodies import accepts, is_form, json_body, read_json
 from api.commands import create_run
-from api.idempotency import respond, tools_of
+from api.idempotency import Done, respond, tools_of
 from api.paths import DocumentId, Page, or_404
 from api.state import state_of
+from api.wire_reading import DocumentRead, Reading
+from deploy.database import Connection
 
 router = APIRouter(tags=["documents"])
 Reads = Annotated[Principal, needs(Scope.READ, content=True)]
@@ -24,7 +27,7 @@ RevisionNumber = Annotated[int, Path(ge=0, le=requests.LARGEST_NUMBER)]
 @router.post(
     "/api/documents",
     status_code=201,
-    response_model=wire.Document,
+    response_model=DocumentRead,
     openapi_extra=accepts(requests.NewDocument, form=uploads.form_schema),
 )
 async def create_document(request: Request, principal: Writes) -> Response:
@@ -32,11 +35,21 @@ async def create_document(request: Request, principal: Writes) -> Response:
     tools = tools_of(request)
     if is_form(request):
         async with uploads.reading(request) as given:
-            return await respond(
-                request, lambda c: recordings.create_document(c, tools, given), given.bound()
-            )
+
+            async def create(connection: Connection) -> Done:
+                done = await recordings.create_document(connection, tools, given)
+                return _told(done, given.readings)
+
+            return await respond(request, create, given.bound())
     wanted = await read_json(request, requests.NewDocument)
     return await respond(request, lambda c: edits.create_document(c, tools, wanted), wanted)
+
+
+def _told(done: Done, readings: list[Reading]) -> Done:
+    """The new document, and how its files were read."""
+    if done.body is None:
+        return done
+    return replace(done, body=DocumentRead(**dict(done.body), reading=readings))
 
 
 @router.get("/api/documents", response_model=wire.Page[wire.Document])

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import errno
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from pydantic import BaseModel
@@ -20,6 +20,7 @@ from api import cursors, edits, requests
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
 from api.queries_rows import Reader
+from api.wire_reading import Reading
 from deploy.blobs import BlobStore, Incoming, NoStore
 from deploy.database import Connection, Row, new_id
 from deploy.settings import Settings
@@ -56,6 +57,8 @@ class Given:
     recording: Recording | None = None
     incoming: Incoming | None = None
     stored: bool = False
+    readings: list[Reading] = field(default_factory=list)
+    """How the files of its texts were read."""
 
     def bound(self) -> BaseModel:
         """What an idempotency key stands for: fields and the digest of the file."""

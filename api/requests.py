@@ -95,6 +95,12 @@ class NewSource(StrictRequest):
     text: Text
 
 
+class AddedSource(NewSource):
+    """Body of `POST /api/documents/{id}/sources`; `replaces` names the source it corrects."""
+
+    replaces: RunId | None = None
+
+
 class _DocumentFields(StrictRequest):
     kind: Annotated[str, StringConstraints(min_length=1, max_length=64)]
     title: Title

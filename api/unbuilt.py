@@ -12,10 +12,8 @@ from api.errors import Refusal
 from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
-    ("POST", "/api/documents/{document_id}/sources", Scope.WRITE),
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/draft", Scope.READ),
-    ("POST", "/api/preview", Scope.WRITE),
     ("POST", "/api/estimate", Scope.WRITE),
     ("GET", "/api/observe", Scope.READ),
     ("GET", "/api/keys", Scope.ADMIN),

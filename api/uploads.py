@@ -15,10 +15,12 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from api import recordings, requests
+from api import file_reading, recordings, requests
 from api.bodies import check_text, fit, parse_json
 from api.errors import Refusal, misfit, too_large
 from api.state import state_of
+from api.wire_reading import Reading
+from api.wire_reading import reading as told
 from deploy.blobs import Incoming
 from workflows.vocabulary import ErrorCode
 
@@ -108,14 +110,23 @@ def form_schema() -> dict[str, Any]:
 async def reading(request: Request) -> AsyncIterator[recordings.Given]:
     """The form as a document, with its recording if it brought one. 400 when it is no form, 413
     and 422 as for JSON. A file that was not stored when this ends is gone from the disk."""
-    form = await _parsed(request)
-    try:
-        document = fit(requests.NewDocument, await _values(form))
+    readings: list[Reading] = []
+    async with form_of(request) as form:
+        document = fit(requests.NewDocument, await _values(form, readings))
         given = recordings.Given(document=document)
         if (audio := form.get("audio")) is not None:
             given = await recordings.take(document, audio)
+        given.readings = readings
         async with recordings.kept(given):
             yield given
+
+
+@asynccontextmanager
+async def form_of(request: Request) -> AsyncIterator[FormData]:
+    """The form, whose files are gone when the block ends. Raises 400 when it is none."""
+    form = await _parsed(request)
+    try:
+        yield form
     finally:
         await form.close()
 
@@ -131,31 +142,39 @@ async def _parsed(request: Request) -> FormData:
         raise recordings.no_room(error) from None
 
 
-async def _values(form: FormData) -> dict[str, Any]:
-    unknown = sorted(set(form) - _FIELDS)
+def check_names(form: FormData, known: frozenset[str], once: tuple[str, ...]) -> None:
+    """Raises 422 for a field that is not known, or stands twice."""
+    unknown = sorted(set(form) - known)
     if unknown:
         check_text(unknown[0], "")
         raise misfit(f"/{unknown[0]}"[:100], "unknown field")
-    values: dict[str, Any] = {}
-    for name in _ONCE:
+    for name in once:
         if len(form.getlist(name)) > 1:
             raise misfit(f"/{name}", "this field stands twice")
+
+
+async def _values(form: FormData, readings: list[Reading]) -> dict[str, Any]:
+    check_names(form, _FIELDS, _ONCE)
+    values: dict[str, Any] = {}
+    for name in _ONCE:
         if name in form and name not in ("body", "attributes", "audio"):
-            values[name] = await _text(form[name], f"/{name}")
+            values[name] = await text_of(form[name], f"/{name}")
     if "body" in form:
-        values["body"] = await _text(form["body"], "/body")
+        values["body"] = await _body(form["body"], readings)
     if "attributes" in form:
         values["attributes"] = parse_json(
-            (await _text(form["attributes"], "/attributes")).encode() or b"{}"
+            (await text_of(form["attributes"], "/attributes")).encode() or b"{}"
         )
-    values["tags"] = [await _text(tag, "/tags") for tag in form.getlist("tags")]
+    values["tags"] = [await text_of(tag, "/tags") for tag in form.getlist("tags")]
     values["sources"] = [
-        await _source(entry, index) for index, entry in enumerate(form.getlist("source"))
+        await source_of(entry, f"/source/{index}", index + 1, readings)
+        for index, entry in enumerate(form.getlist("source"))
     ]
     return values
 
 
-async def _text(entry: UploadFile | str, pointer: str) -> str:
+async def text_of(entry: UploadFile | str, pointer: str) -> str:
+    """A field; one that was sent as a file must be UTF-8."""
     if isinstance(entry, str):
         text = entry
     else:
@@ -174,14 +193,23 @@ async def _text(entry: UploadFile | str, pointer: str) -> str:
     return text
 
 
-async def _source(entry: UploadFile | str, index: int) -> dict[str, Any]:
-    pointer = f"/source/{index}"
-    text = await _text(entry, pointer)
+async def _body(entry: UploadFile | str, readings: list[Reading]) -> str:
     if isinstance(entry, str):
-        return {"name": f"source {index + 1}", "media_type": "text/plain", "text": text}
-    name = recordings.bare(entry.filename or f"source {index + 1}")
-    check_text(name, pointer)
-    media_type = (entry.content_type or "text/plain").partition(";")[0].strip()
-    if media_type == "application/octet-stream":
-        media_type = "text/plain"
-    return {"name": name, "media_type": media_type, "text": text}
+        return await text_of(entry, "/body")
+    file = await file_reading.of_form(entry, "body", "/body")
+    parsed = await file_reading.read(file, "draft", "/body")
+    readings.append(told(file.name, parsed))
+    return parsed.text
+
+
+async def source_of(
+    entry: UploadFile | str, pointer: str, number: int, readings: list[Reading]
+) -> dict[str, Any]:
+    """The fields of a source; how its file was read is added to `readings`."""
+    if isinstance(entry, str):
+        text = await text_of(entry, pointer)
+        return {"name": f"source {number}", "media_type": "text/plain", "text": text}
+    file = await file_reading.of_form(entry, f"source {number}", pointer)
+    parsed = await file_reading.read(file, "source", pointer)
+    readings.append(told(file.name, parsed))
+    return {"name": file.name, "media_type": file.media_type, "text": parsed.text}

@@ -1,0 +1,59 @@
+"""Routes that take files: a further or corrected source, and what a file would be read as."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from api import file_reading, requests, upload_files
+from api.auth import Principal, Scope, needs
+from api.bodies import accepts, is_form, read_json
+from api.idempotency import respond, tools_of
+from api.paths import DocumentId
+from api.source_versions import add_source
+from api.wire_reading import Preview, Reading, SourceAdded, preview
+
+router = APIRouter(tags=["documents"])
+Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]
+
+
+@router.post(
+    "/api/documents/{document_id}/sources",
+    status_code=201,
+    response_model=SourceAdded,
+    openapi_extra=accepts(requests.AddedSource, form=upload_files.source_schema),
+)
+async def add(document_id: DocumentId, request: Request, principal: Writes) -> Response:
+    """One more source, or with `replaces` the corrected version of one; as JSON or as a file."""
+    reading: Reading | None = None
+    if is_form(request):
+        wanted, reading = await upload_files.read_source(request)
+    else:
+        wanted = await read_json(request, requests.AddedSource)
+    tools = tools_of(request)
+    return await respond(
+        request, lambda c: add_source(c, tools, document_id, wanted, reading), wanted
+    )
+
+
+@router.post(
+    "/api/preview",
+    response_model=Preview,
+    openapi_extra=upload_files.file_schema(),
+)
+async def preview_file(
+    request: Request,
+    principal: Writes,
+    role: Annotated[Literal["source", "draft"], Query(alias="as")] = "source",
+    name: Annotated[str, Query(max_length=255)] = "",
+) -> Preview:
+    """How a file would be read: encoding, format, first lines, what was not understood. The file
+    is the field `file` of a form, or the body itself with its `?name=`. Nothing is stored."""
+    if is_form(request):
+        file = await upload_files.read_file(request)
+    else:
+        file = await file_reading.of_body(request, name)
+    parsed = await file_reading.read(file, role, "/file")
+    return preview(file.name, parsed, role)
