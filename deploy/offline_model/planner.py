@@ -163,7 +163,8 @@ def _priced(route: Route, data: Data, wishes: Wishes) -> Route:
     for city, nights in (*route.nights, (wishes.home, 0)):
         ways = [way for way in data.between(here, city, wishes.on(min(day, wishes.days)))]
         allowed = [way for way in ways if wishes.allows(way)]
-        way = min(allowed, key=lambda one: _weight(one, wishes), default=None)
+        way = min(allowed or ways, key=lambda one: _weight(one, wishes), default=None)
+        route.cost += _NO_WAY if ways and not allowed else 0
         route.ways.append(way)
         route.cost += _weight(way, wishes) if way else (_NO_WAY if wishes.home and city else 0)
         if nights:

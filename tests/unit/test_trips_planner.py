@@ -12,12 +12,13 @@ import pytest
 from deploy.offline_model.planner import itinerary
 from deploy.offline_model.planner_review import refine, review
 from deploy.offline_model.prompt import Prompt, read_prompt
+from tests.loop import Loop
 from tests.unit.kind_material import DATA
 from tests.unit.trips import ITINERARY, NAMES, material, trip
 from workflows.issues import merged
 from workflows.kinds.kind import Item, Material, OpenIssue, SourceText, Work
 from workflows.kinds.kind import Prompt as Asked
-from workflows.vocabulary import StepName
+from workflows.vocabulary import Reason, StepName
 
 SUZHOU = {
     "Attractions in 苏州": [{"Name": "拙政园", "Price": 70}, {"Name": "虎丘", "Price": 60}],
@@ -162,3 +163,21 @@ def test_a_correction_that_an_issue_brings_is_made_and_the_table_follows() -> No
         assert isinstance(item, Item)
         kept.append(item)
     assert ITINERARY.refine(step, kept).body == right
+
+
+@pytest.mark.parametrize("wishes", [{"budget": 100}, {"transport": "train"}, {"people": 3}])
+def test_a_contradiction_is_left_to_the_person_after_one_round(wishes: dict[str, Any]) -> None:
+    given = material("00", in_words=True)
+    given = replace(given, attributes=wishes)
+    body, _ = drafted(given)
+
+    def answer(prompt: Asked) -> Sequence[Mapping[str, Any]]:
+        reply = review if prompt.schema_name == "redraft_review" else refine
+        items: Sequence[Mapping[str, Any]] = reply(read(prompt))["items"]
+        return items
+
+    loop = Loop(kind=ITINERARY, material=given, answer=answer)
+    offered, end = loop.run(body)
+    assert (offered, end) == (body, Reason.NO_PROGRESS)
+    assert [step for _, step, _ in loop.asked] == ["review", "refine"]
+    assert {known.finding.raised_by for known in loop.known} == {"verifier:request"}

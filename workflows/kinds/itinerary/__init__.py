@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 from workflows.exporting import Exporter
@@ -40,6 +42,20 @@ class Itinerary(CheckedText):
     issue stands may change, and the table of costs follows its entries."""
 
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self._sample
+
+    @cached_property
+    def _sample(self) -> Payload:
+        sample: Payload = json.loads(
+            (self.folder / "sample" / "document.json").read_text(encoding="utf-8")
+        )
+        return sample
+
+    def sample(self) -> Payload | None:
+        return self._sample
 
     @property
     def schemas(self) -> Mapping[str, Payload]:
