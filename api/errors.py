@@ -75,9 +75,11 @@ class Refusal(HTTPException):
         self.run: dict[str, Any] | None = None
 
 
-def misfit(pointer: str, detail: str, *, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> Refusal:
-    """422 for one field."""
-    return Refusal(422, code, detail, errors=[(pointer, str(code), detail)])
+def misfit(
+    pointer: str, detail: str, *, code: ErrorCode = ErrorCode.INVALID_REQUEST, kind: str = ""
+) -> Refusal:
+    """422 for one field; `kind` is a finer code of what is wrong with it."""
+    return Refusal(422, code, detail, errors=[(pointer, kind or str(code), detail)])
 
 
 def not_found(what: str) -> Refusal:

@@ -18,7 +18,8 @@ from api.pages_help import glossary, states
 from api.pages_render import list_row, page, static, static_files, words_of
 from api.pages_run import run_page
 from api.queries import CallFilter, RunFilter
-from api.state import state_of
+from api.queries_pages import run_titles
+from api.state import principal_of, state_of
 from deploy.database import clean
 from workflows.vocabulary import ErrorCode, RunStatus
 
@@ -104,14 +105,18 @@ async def queue(request: Request) -> Response:
 
 @router.get("/calls", dependencies=STATUS_ONLY)
 async def calls(request: Request) -> Response:
-    cursor = request.query_params.get("cursor") or None
-    found = await queries.calls_all_page(state_of(request).pool, CallFilter(), _ROWS, cursor)
+    cursor, pool = request.query_params.get("cursor") or None, state_of(request).pool
+    found = await queries.calls_all_page(pool, CallFilter(), _ROWS, cursor)
+    ids = {call.run_id for call in found.items}
+    # A title is content: who may not read it is shown the run's id.
+    titles = await run_titles(pool, list(ids)) if principal_of(request).sees_content else {}
     following = urlencode({"cursor": found.next_cursor}) if found.next_cursor else None
     return await page(
         request,
         "calls.html",
         section="/calls",
         calls=found.items,
+        titles=titles,
         in_run=False,
         cursor=cursor,
         next_link=f"/calls?{following}" if following else None,
@@ -120,10 +125,12 @@ async def calls(request: Request) -> Response:
 
 @router.get("/calls/{call_id}", dependencies=SHOWS)
 async def one_call(request: Request, call_id: str) -> Response:
-    call = await queries.call(state_of(request).pool, call_id)
+    pool = state_of(request).pool
+    call = await queries.call(pool, call_id)
     if call is None:
         raise not_found("call")
-    return await page(request, "call.html", section="/calls", call=call)
+    titles = await run_titles(pool, [call.run_id])
+    return await page(request, "call.html", section="/calls", call=call, titles=titles)
 
 
 @router.get("/settings", dependencies=STATUS_ONLY)

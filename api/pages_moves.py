@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from api import commands, queries, requests, resume, rework
+from api import commands, issues, queries, requests, resume, rework
 from api.auth import Scope, needs
 from api.bodies import fit
-from api.errors import Refusal, not_found
+from api.errors import Refusal, misfit, not_found
 from api.idempotency import Done, Tools
 from api.pages_errors import PageRoute
 from api.pages_forms import Form, failed, given, go, number, perform_once, read_form
@@ -21,6 +21,7 @@ from api.pages_run import run_page
 from api.paths import RunId
 from api.state import state_of
 from deploy.database import Connection
+from workflows.vocabulary import IssueStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 OPERATES = [needs(Scope.OPERATE, content=True)]
@@ -114,6 +115,33 @@ async def rework_run(request: Request, run_id: RunId) -> Response:
     return await _move(
         request, run_id, form, move=rework.rework, model=requests.Rework, fields=fields
     )
+
+
+@router.post("/runs/{run_id}/issues/{issue_id}", dependencies=DECIDES)
+async def change_issue(request: Request, run_id: RunId, issue_id: str) -> Response:
+    """Waives an issue, which needs a reason, or lets it stand again; shows it where it stands."""
+    form = await read_form(request)
+    form["issue_id"] = issue_id
+    try:
+        if form["status"] == IssueStatus.WAIVED and not form["waive_reason"].strip():
+            detail = "say why it is waived"
+            raise misfit("/waive_reason", detail, kind="blank")
+        fields = {"status": form["status"], "reason": form["waive_reason"].strip() or None}
+        wanted = fit(requests.IssueChange, fields)
+        answer = await perform_once(
+            request,
+            form,
+            lambda c, tools: issues.change_issue(c, tools, run_id, issue_id, wanted),
+        )
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        why = failed(request, refusal, frozenset({"waive_reason"}))
+        return await run_page(
+            request, run_id, status=why.status, refusal=why.notice, typed=form, errors=why.errors
+        )
+    number = answer.body["number"] if answer.body is not None else ""
+    return go(f"/runs/{run_id}#I{number}")
 
 
 @router.post("/runs/{run_id}/reject", dependencies=DECIDES)

@@ -15,7 +15,7 @@ import jinja2
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from api import pages_view, queries, text, wire
+from api import pages_prices, pages_view, queries, text, wire
 from api.pages_view import Badge
 from api.state import state_of
 from deploy.database import AWAY, new_id
@@ -66,13 +66,18 @@ def static(name: str) -> str:
 
 
 def _cost(words: text.Catalogue, thing: wire.Run | wire.Call) -> str:
-    """Nothing asked for yet is shown as a dash, an unknown price as unknown."""
-    unspent = not thing.calls if isinstance(thing, wire.Run) else thing.ended_at is None
+    """As long as nothing was used there is a dash; after it, an unknown price is unknown."""
+    used = thing.tokens.input or thing.tokens.output
+    unspent = not used if isinstance(thing, wire.Run) else thing.ended_at is None
     if thing.cost is None and unspent:
         return "–"
     shown = words.money(thing.cost, thing.currency)
     estimate = isinstance(thing, wire.Run) and thing.cost_is_estimate
     return f"≈ {shown}" if estimate and thing.cost is not None else shown
+
+
+def _prices(words: text.Catalogue, profile: wire.Profile) -> list[pages_prices.PriceLine]:
+    return pages_prices.price_lines(words, profile.prices, datetime.now(UTC).date())
 
 
 def _tokens(words: text.Catalogue, run: wire.Run) -> str:
@@ -137,6 +142,7 @@ def environment(locale: str) -> jinja2.Environment:
         "iso": _iso,
         "short": _short,
         "stood": _stood,
+        "prices": partial(_prices, words),
         "at_round": pages_view.at_round,
         "scored_before": pages_view.scored_before,
         "cost": partial(_cost, words),
@@ -154,7 +160,15 @@ def environment(locale: str) -> jinja2.Environment:
     def lasted(context: jinja2.runtime.Context, began: datetime, ended: datetime | None) -> str:
         return words.duration(pages_view.seconds(began, ended, context["now"]))
 
+    @jinja2.pass_context
+    def ran(context: jinja2.runtime.Context, run: wire.Run) -> str:
+        """Its time in RUNNING, which `max_seconds` limits."""
+        now = context["now"]
+        stretch = pages_view.seconds(run.running.since, None, now) or 0
+        return words.duration(run.running.seconds + max(0, stretch))
+
     made.filters["ago"] = ago
+    made.filters["ran"] = ran
     made.globals.update(
         locale=locale,
         sentence=words.sentence,

@@ -17,6 +17,7 @@ from api.errors import not_found
 from api.idempotency import web_of
 from api.pages_render import Refused, page, words_of
 from api.queries import Reader
+from api.queries_pages import rounds_change
 from api.state import state_of
 from api.text import Catalogue
 from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus, Severity, StepStatus
@@ -95,9 +96,10 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         partial = await _partial(connection, calls)
         kept = await _kept(connection, run, steps, calls)
         profiles = await queries.profiles_page(connection, _MOST)
+        rounds = await rounds_change(connection, run.id)
     shown, why = _shown(run, texts, words)
     evidence = {name for issue in issues for name in issue.evidence}
-    versions = _versions(run, texts, sources)
+    versions = {**_versions(run, texts, sources), "issues": _version_of(issues, run)}
     named = set(request.query_params.getlist("have"))
     have = {name for name, version in versions.items() if f"{name} {version}" in named}
     change = None if "changes" in have else await _change(request, texts, run)
@@ -106,6 +108,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "is_over": run.status in FINAL and not run.stopping,
         "situation": pages_view.situation(run, words, by=_interrupter(events)),
         "said": _said(run, events),
+        "rounds_why": pages_view.rounds_why(rounds, words),
         "steps": steps,
         "issues": issues,
         "calls": calls,
@@ -234,6 +237,12 @@ def _versions(
     }
 
 
+def _version_of(issues: Sequence[wire.Issue], run: wire.Run) -> str:
+    """Of the list of issues: as long as it is the same, what is typed into its forms stays."""
+    newest = max((wire.timestamp(issue.updated_at) for issue in issues), default="")
+    return f"{len(issues)} {newest} {run.status in FINAL} {run.current_round > 0}"
+
+
 async def html_of(shown: wire.Revision | None) -> Markup | None:
     """The text rendered in a thread; None when it is too long for that and is shown as it is."""
     if shown is None or len(shown.body) > _LONGEST_RENDERED:
@@ -332,6 +341,7 @@ def _line(event: wire.Event, words: Catalogue) -> EventLine:
     facts = dict(event.model_extra or {})
     if isinstance(facts.get("keys"), list):
         facts["count"] = len(facts["keys"])
+    facts |= pages_view.rounds_of(facts)
     if isinstance(facts.get("severity"), str):
         facts["severity"] = words.sentence("severity", facts["severity"])
     name = facts.get("name") or facts.get("step")

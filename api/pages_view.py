@@ -130,6 +130,21 @@ def scored_before(run: Run) -> int | None:
     return None if run.score is None or run.scored_revision == shown else run.scored_revision
 
 
+def rounds_of(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A change of the limit of rounds in flat names, for sentences."""
+    change = facts.get("max_rounds")
+    if not isinstance(change, Mapping):
+        return {}
+    return {"rounds_before": change.get("from"), "rounds_after": change.get("to")}
+
+
+def rounds_why(event: Mapping[str, Any] | None, words: Catalogue) -> str:
+    """Why the limit of rounds is another one than at the start; '' when it is not."""
+    if event is None:
+        return ""
+    return words.sentence("event", str(event["type"]), {**event, **rounds_of(event)})
+
+
 def provider(code: str, words: Catalogue) -> str:
     """What a model server or the way to it did, as a sentence."""
     name, _, status = code.partition("_")

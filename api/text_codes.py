@@ -230,9 +230,15 @@ EVENT: Wordings = {
     "run_awaiting_confirmation": (N_("Ready for a decision"),),
     "run_confirmed": (N_("Revision {revision} confirmed"), N_("Confirmed")),
     "run_rejected": (N_("Rejected"),),
-    "run_rework": (N_("Sent back for rework"),),
+    "run_rework": (
+        N_("Sent back for rework, further rounds at most: {extra_rounds}"),
+        N_("Sent back for rework"),
+    ),
     "run_cancelled": (N_("Cancelled"),),
-    "limits_raised": (N_("Limits changed"),),
+    "limits_raised": (
+        N_("Limits changed; rounds at most: {rounds_before} before, {rounds_after} now"),
+        N_("Limits changed"),
+    ),
     "profile_changed": (
         N_("Profile {to} answers instead of {from}, after errors of the provider: {errors}"),
         N_("Profile changed from {from} to {to}"),

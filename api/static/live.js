@@ -88,7 +88,8 @@ function put(fresh) {
 }
 
 function replace(old, fresh) {
-  const open = [...old.querySelectorAll("details")].map((d) => d.open);
+  const open = new Map();
+  old.querySelectorAll("details").forEach((d, i) => open.set(d.id || i, d.open));
   const scrolls = [...old.querySelectorAll(".scroll, .diff, .source")].map((s) => s.scrollLeft);
   const typed = new Map();
   for (const field of old.querySelectorAll("input[id], textarea[id]")) {
@@ -100,7 +101,7 @@ function replace(old, fresh) {
   old.replaceWith(fresh);
   if (fresh.dataset.region !== "actions") {
     fresh.querySelectorAll("details").forEach((d, i) => {
-      d.open = open[i] ?? d.open;
+      d.open = open.get(d.id || i) ?? d.open;
     });
   }
   fresh.querySelectorAll(".scroll, .diff, .source").forEach((s, i) => {

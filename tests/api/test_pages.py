@@ -210,6 +210,9 @@ async def test_an_offered_text_is_sent_back_with_what_to_change(api: Api, browse
     assert (await browser.send(form, comment="say who", extra_rounds="1")).status_code == 303
     now = (await api.get(f"/api/runs/{run['id']}")).json
     assert (now["status"], now["max_rounds"], now["open_issues"]) == ("RUNNING", 2, 1)
+    shown = (await browser.open(path)).text
+    why = "Sent back for rework, further rounds at most: 1"
+    assert shown.count(why) == 2  # beside the number of rounds, and its event
 
 
 async def test_deleting_asks_first(api: Api, browser: Browser) -> None:
