@@ -6,6 +6,7 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -70,13 +71,16 @@ def _cells(row: Json) -> list[str]:
 
 
 def price_words(prices: Mapping[str, Any] | None) -> str:
-    """The newest table, per million tokens, with the day it holds from."""
+    """Per million tokens: the table of today with its first day, and how many others there are."""
     if not prices:
         return "unknown"
-    tables = prices.get("tables", [prices])
-    table: Mapping[str, Any] = max(tables, key=lambda one: str(one.get("from", "")), default={})
+    tables: list[Mapping[str, Any]] = sorted(
+        prices.get("tables", [prices]), key=lambda one: str(one.get("from", ""))
+    )
+    today = datetime.now(UTC).date().isoformat()
+    table = next((one for one in reversed(tables) if str(one.get("from", "")) <= today), tables[0])
     told = f"{table.get('input')} in, {table.get('output')} out {prices.get('currency', 'USD')}"
-    more = f" and {len(tables) - 1} older" if len(tables) > 1 else ""
+    more = f" ({len(tables) - 1} of other days)" if len(tables) > 1 else ""
     since = f" from {table['from']}" if table.get("from") else ""
     return clean(told + since + more)
 

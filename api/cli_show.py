@@ -190,10 +190,11 @@ def run_lines(run: Json) -> list[str]:
     if run.get("stopping"):
         lines.append("the step under way is still being stopped")
     best, offered = run.get("best_revision"), run.get("offered_revision")
+    noun = "issue" if run.get("open_issues") == 1 else "issues"
     facts = [
         f"round {run.get('current_round', 0)} of {run.get('max_rounds')}",
         f"score {_number(run.get('score'))} (pass {run.get('pass_score')})",
-        f"{_number(run.get('open_issues'))} open issues",
+        f"{_number(run.get('open_issues'))} open {noun}",
     ]
     lines.append(", ".join(facts))
     revisions = [f"working {_number(run.get('working_revision'))}", f"best {_number(best)}"]

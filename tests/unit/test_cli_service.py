@@ -19,6 +19,7 @@ PRICES = {
     "tables": [
         {"from": "2025-01-01", "input": "3", "output": "12"},
         {"from": "2026-02-01", "input": "1.25", "output": "10"},
+        {"from": "2999-01-01", "input": "9", "output": "9"},
     ],
 }
 BODY = {"name": "cheap", "model": "m-1", "prices": PRICES}
@@ -60,7 +61,7 @@ def test_profiles_are_listed_with_price_date_and_fallback(
     cells = first.split("\t")
     assert cells[:3] == ["cheap", "2", "m-1"]
     assert cells[4:7] == [
-        *("not set", "1.25 in, 10 out EUR from 2026-02-01 and 1 older", "default after 3")
+        *("not set", "1.25 in, 10 out EUR from 2026-02-01 (2 of other days)", "default after 3")
     ]
     assert second.split("\t")[5] == "unknown"
 
