@@ -28,6 +28,7 @@ async def test_an_issue_is_waived_with_a_reason_and_can_stand_again(
     sent = await browser.send(form, waive_reason="It was said <later>")
     assert (sent.status_code, sent.headers["location"]) == (303, f"{path}#I1")
     row = await api.pool.fetchrow("SELECT status, waived_reason FROM issues WHERE id = $1", issue)
+    assert row is not None
     assert dict(row) == {"status": "waived", "waived_reason": "It was said <later>"}
     assert "It was said &lt;later&gt;" in (await browser.open(path)).text
     form = await browser.form(path, action)
