@@ -31,6 +31,8 @@ from workflows.vocabulary import ErrorCode
 log = logging.getLogger("redraft.api")
 
 DRAIN_BYTES, DRAIN_SECONDS = 100_000_000, 10.0
+SILENCE_SECONDS = 30.0
+"""In which nothing of a request's body arrives: it is not waited for any longer."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -93,11 +95,20 @@ def _limit(path: str, headers: Headers, settings: Settings) -> int:
     return FORM_BYTES + (recordings.limit(settings) if path == "/api/documents" else 0)
 
 
+_CLOSE = {"Connection": "close"}
+
+
 class _Exchange:
     """One request and its answer: counts what comes in, completes the headers of what goes out."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, state: State) -> None:
-        self.scope, self._receive, self._send, self.state = scope, receive, send, state
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, state: State, silence: float
+    ) -> None:
+        self.head = scope["method"] == "HEAD"
+        """Answered as GET, by the same routes, without the body."""
+        self.scope = {**scope, "method": "GET"} if self.head else scope
+        scope = self.scope
+        self._receive, self._send, self.state, self.silence = receive, send, state, silence
         self.headers = Headers(scope=scope)
         given = self.headers.get("x-request-id", "")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else new_id()
@@ -113,7 +124,7 @@ class _Exchange:
 
     async def receive(self) -> Message:
         if self.streams:
-            return await self._receive_or_stop()
+            return {"type": "http.disconnect"} if self.head else await self._receive_or_stop()
         message = await self._next()
         self.received += len(message.get("body", b""))
         if self.received > self.limit:
@@ -121,7 +132,14 @@ class _Exchange:
         return message
 
     async def _next(self) -> Message:
-        message = await self._receive()
+        try:
+            async with asyncio.timeout(None if self.complete else self.silence):
+                message = await self._receive()
+        except TimeoutError:
+            self.complete = True  # nothing is read any more
+            raise Refusal(
+                408, ErrorCode.INVALID_REQUEST, "the request stopped in the middle", headers=_CLOSE
+            ) from None
         self.complete = not message.get("more_body", False)
         return message
 
@@ -129,7 +147,7 @@ class _Exchange:
         """Reads on, within bounds, what a refused request still sends: a client whose connection
         closes while it writes sees a broken pipe instead of the refusal."""
         taken = 0
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError, Refusal):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while not self.complete and taken < DRAIN_BYTES:
                     taken += len((await self._next()).get("body", b""))
@@ -158,6 +176,8 @@ class _Exchange:
                 headers.setdefault(name, value)
             if self.scope["path"].startswith("/api/"):
                 headers.setdefault("Cache-Control", "no-store")
+        elif self.head:
+            message = {**message, "body": b""}
         await self._send(message)
 
     async def refuse(self, refusal: Refusal) -> None:
@@ -182,18 +202,18 @@ class _Exchange:
 class Edge:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, *, state: State) -> None:
-        self.app, self.state = app, state
+    def __init__(self, app: ASGIApp, *, state: State, silence: float = SILENCE_SECONDS) -> None:
+        self.app, self.state, self.silence = app, state, silence
         self.hosts = _hosts(state.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        exchange = _Exchange(scope, receive, send, self.state)
+        exchange = _Exchange(scope, receive, send, self.state, self.silence)
         try:
             self._admit(exchange)
-            await self.app(scope, exchange.receive, exchange.send)
+            await self.app(exchange.scope, exchange.receive, exchange.send)
         except Refusal as refusal:
             await exchange.refuse(refusal)
         except ClientDisconnect:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from activities import record
 from api import requests
+from api.checks import require_price, zone_problems
 from api.errors import Refusal, misfit, not_found, too_large
 from api.request_check import check_request
 from api.state import Caller
 from deploy.database import Connection, Row, new_id
-from workflows import pricing
 from workflows.budget import COST, changed
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Stage
@@ -53,6 +52,7 @@ def check_document(kinds: Kinds, wanted: requests.NewDocument) -> Kind:
     unknown = sorted(set(wanted.attributes) - kind.attribute_names)
     problems = [(f"/{name}", "unknown attribute of this kind") for name in unknown]
     problems += [] if problems else kind.check_attributes(wanted.attributes)
+    problems += [] if problems else zone_problems(wanted.attributes)
     if problems:
         raise Refusal(
             422,
@@ -184,23 +184,6 @@ async def require_profile(
     for one, prompts in ((name, row["prompts"]), (row["fallback"], row["fallback_prompts"])):
         for at, problem in kind.check_prompts(prompts or {}):
             raise misfit(pointer, f"{one} does not fit {kind.name}: prompts{at}: {problem}")
-
-
-async def priced(connection: Connection, name: str) -> bool:
-    """Whether calls with this profile have a price today."""
-    prices = await connection.fetchval(
-        "SELECT prices FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1", name
-    )
-    return pricing.known(prices, datetime.now(UTC).date())
-
-
-async def require_price(
-    connection: Connection, profile: str, limits: Mapping[str, Any], pointer: str
-) -> None:
-    """Raises 422 `unpriced_profile` for a cost limit that nobody could hold."""
-    if limits.get(COST) is not None and not await priced(connection, profile):
-        detail = f"a cost limit needs a price, and {profile} has none"
-        raise misfit(pointer, detail, code=ErrorCode.UNPRICED_PROFILE)
 
 
 async def refuse_draining(connection: Connection) -> None:

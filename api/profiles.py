@@ -7,10 +7,11 @@ wrong with one is told at once, each with its pointer, before anything is stored
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
 
 from pydantic import Field, StringConstraints
 
@@ -23,6 +24,8 @@ from deploy.database import Connection
 from deploy.settings import Settings, variable
 from workflows import profiles
 from workflows.kinds.kind import Kind
+from workflows.kinds.reviewers import REVIEWERS
+from workflows.kinds.scopes import WINDOW_TOKENS
 from workflows.vocabulary import ErrorCode
 
 LARGEST = 200_000
@@ -30,6 +33,11 @@ LARGEST = 200_000
 _OWN = frozenset(variable(entry.name, entry.metadata) for entry in fields(Settings))
 _FOREIGN = ("PG", "AWS_", "TEMPORAL_", "OTEL_", "REDRAFT_DATABASE")
 _SECRET = ("key", "token", "secret", "sig", "password", "code", "credential")
+_KEY = re.compile(
+    r"(?i:sk|pk|rk|hf|gsk|xai|ghp|key|token|bearer|api[-_]?key)[-_:.=][\w.~%-]{12,}|AIza[\w-]{20,}"
+    r"|(?=[^/]*[a-z])(?=[^/]*[A-Z])(?=[^/]*\d)[\w-]{32,}"
+)
+"""A step of a path that looks like one; numbers of accounts and deployments do not."""
 _CODE = str(ErrorCode.INVALID_REQUEST)
 
 Found: TypeAlias = list[tuple[str, str, str]]
@@ -110,8 +118,14 @@ def _address(given: str | None) -> profiles.Problems:
         return [("", must)]
     if not fits:
         return [("", must)]
+    return _secrets(parts)
+
+
+def _secrets(parts: SplitResult) -> profiles.Problems:
     if "@" in parts.netloc:
         return [("", "must not hold a user name or password; put the key into the environment")]
+    if any(map(_KEY.fullmatch, parts.path.split("/"))):
+        return [("", "must not hold a key in its path; put it into the environment")]
     if parts.fragment:
         return [("", "must not have a fragment")]
     for name, _ in parse_qsl(parts.query, keep_blank_values=True):
@@ -131,13 +145,30 @@ def _key_variable(name: str) -> profiles.Problems:
 
 
 def _prompts(given: Mapping[str, Any], kinds: Mapping[str, Kind]) -> profiles.Problems:
-    """Fine if any kind can use them: whether the run's kind can is asked when a run is made."""
-    found: profiles.Problems = []
+    """Fine if any kind can use them: whether the run's kind can is asked when a run is made. A name
+    that no kind has would be a text that silently never holds."""
+    found = _texts(given, frozenset().union(*(kind.prompt_names for kind in kinds.values())))
+    if found:
+        return found
     for kind in kinds.values():
         mine = kind.check_prompts(given)
         if not mine:
             return []
         found = found or mine
+    return found
+
+
+def _texts(given: Mapping[str, Any], known: frozenset[str]) -> profiles.Problems:
+    found: profiles.Problems = []
+    for name, text in given.items():
+        at = "/" + name.replace("~", "~0").replace("/", "~1")
+        if name in (REVIEWERS, WINDOW_TOKENS):
+            continue
+        if name not in known:
+            there = ", ".join([REVIEWERS, WINDOW_TOKENS, *sorted(known)])
+            found.append((at, f"is no prompt of any kind; there are {there}"))
+        elif not isinstance(text, str) or not text.strip():
+            found.append((at, "must be a text"))
     return found
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from activities import record
-from api import edits, inserts, moving, requests
+from api import checks, edits, inserts, moving, requests
 from api.errors import misfit
 from api.idempotency import Done, Tools
 from deploy.database import Connection
@@ -79,7 +79,7 @@ async def _check_limits(
                 row, ErrorCode.LIMIT_REQUIRED, "raise the limit first", limit=row.reason_code
             )
     if row.reason_code == Reason.PRICE_UNKNOWN:
-        if limits.get(budget.COST) is not None and not await inserts.priced(connection, profile):
+        if limits.get(budget.COST) is not None and await checks.unpriced(connection, profile):
             raise moving.conflict(
                 row,
                 ErrorCode.UNPRICED_PROFILE,
@@ -87,9 +87,9 @@ async def _check_limits(
                 profile=profile,
             )
     elif wanted.limits is not None and wanted.limits.max_cost is not None:
-        await inserts.require_price(connection, profile, limits, f"/limits/{budget.COST}")
+        await checks.require_price(connection, profile, limits, f"/limits/{budget.COST}")
     elif wanted.profile is not None:
-        await inserts.require_price(connection, profile, limits, "/profile")
+        await checks.require_price(connection, profile, limits, "/profile")
 
 
 async def _used(connection: Connection, run_id: str) -> dict[str, Decimal]:

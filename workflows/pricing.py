@@ -100,6 +100,11 @@ def _tables(prices: Mapping[str, Any]) -> Sequence[Any]:
     return tables if isinstance(tables, list | tuple) else []
 
 
+def begins(table: Mapping[str, Any]) -> date | None:
+    """The day from which a table holds, however it is written; None for what is no date."""
+    return _day(table["from"]) if "from" in table else date.min
+
+
 def _table(prices: Mapping[str, Any] | None, at: date) -> Mapping[str, Any] | None:
     """The newest table that has begun; of two with one date the later in the list."""
     best: Mapping[str, Any] | None = None
@@ -107,7 +112,7 @@ def _table(prices: Mapping[str, Any] | None, at: date) -> Mapping[str, Any] | No
     for table in _tables(prices) if prices else ():
         if not isinstance(table, Mapping):
             continue
-        day = _day(table["from"]) if "from" in table else date.min
+        day = begins(table)
         if day is not None and best_day <= day <= at:
             best, best_day = table, day
     return best

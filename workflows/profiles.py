@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, TypeGuard
 
 from workflows import pricing
@@ -96,15 +97,15 @@ def price_problems(given: Mapping[str, Any] | None) -> Problems:
     if "tables" not in given:
         return found + _unknown(given, ("currency", *names))
     found += _unknown(given, ("currency", "tables"))
-    days: set[str] = set()
+    days: set[date] = set()
     for at, table in enumerate(tables if isinstance(tables, list) else []):
         if not isinstance(table, Mapping):
             continue
         found += _unknown(table, names, f"/tables/{at}")
-        day = str(table.get("from", ""))
+        day = pricing.begins(table)
         if day in days:
             found.append((f"/tables/{at}/from", "another table begins on the same day"))
-        days.add(day)
+        days |= {day} if day else set()
     return found
 
 
@@ -118,6 +119,9 @@ def parameter_problems(given: Mapping[str, Any]) -> Problems:
             found.append((_at(name), f"is no known parameter; others may stand in {EXTRA}"))
         elif (must := check(value)) is not None:
             found.append((_at(name), f"must be {must}"))
+    extra, field = given.get(EXTRA), given.get(LIMIT_FIELD)
+    if isinstance(extra, Mapping) and isinstance(field, str) and field in extra:
+        found.append((_at(LIMIT_FIELD), f"names a field that {EXTRA} sets"))
     if all(name in given for name in LIMIT_FIELDS):
         found.append((_at(LIMIT_FIELDS[0]), f"say either this or {LIMIT_FIELDS[1]}"))
     return found
@@ -176,6 +180,7 @@ def _extra(value: Any) -> str | None:
 
 def _limit_field(value: Any) -> str | None:
     fits = isinstance(value, str) and value.isidentifier() and value not in OURS
+    fits = fits and (value in LIMIT_FIELDS or value not in _PARAMETERS)
     return None if fits else "the name of the server's field for the output limit"
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import tomllib
 from pathlib import Path
 
 import asyncpg
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
 
 from api import openapi
 from api.app import create_app
 from api.auth import refuse_open_door
+from api.edge import Edge
 from api.errors import of_failure
 from api.unbuilt import NOT_BUILT
 from deploy.settings import load
@@ -55,6 +59,47 @@ async def test_every_answer_has_its_headers(api: Api) -> None:
         assert answer.headers["referrer-policy"] == "no-referrer"
         assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_head_is_answered_as_get_without_its_body(api: Api) -> None:
+    run = await api.run()
+    for path in ("/healthz", "/api/runs", f"/api/runs/{run['id']}", "/runs", "/openapi.json"):
+        wanted, got = await api.client.get(path), await api.client.head(path)
+        assert (got.status_code, got.content) == (wanted.status_code, b""), path
+        assert got.headers["content-type"] == wanted.headers["content-type"]
+        assert got.headers["x-content-type-options"] == "nosniff"
+    stream = await api.client.head(f"/api/runs/{run['id']}/events")
+    assert (stream.status_code, stream.content) == (200, b""), "and it ends"
+    assert (await api.client.head("/api/nothing")).status_code == 404
+    assert (await api.client.head(f"/api/runs/{run['id']}/interrupt")).status_code == 405
+
+
+@pytest.mark.parametrize(("stops", "status"), [(False, 200), (True, 408)])
+async def test_an_upload_that_stands_still_is_given_up(api: Api, stops: bool, status: int) -> None:
+    """One that goes on, however slowly, is read to its end."""
+    left = 3
+
+    async def body() -> Message:
+        nonlocal left
+        left -= 1
+        if left == 0 and stops:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": b"x", "more_body": left > 0}
+
+    async def reads(scope: Scope, receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        await PlainTextResponse("read")(scope, receive, send)
+
+    answers: list[Message] = []
+
+    async def keep(message: Message) -> None:
+        answers.append(message)
+
+    edge = Edge(reads, state=api.state, silence=0.3)
+    headers = [(b"host", b"127.0.0.1")]
+    await edge({"type": "http", "method": "POST", "path": "/x", "headers": headers}, body, keep)
+    assert answers[0]["status"] == status
 
 
 async def test_a_request_id_is_echoed_or_made(api: Api) -> None:

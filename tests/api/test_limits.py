@@ -54,6 +54,29 @@ async def test_a_run_keeps_the_limits_it_was_started_with(api: Api) -> None:
     assert (again.status, again.json["limits"]) == (201, {"max_calls": 3})
 
 
+@pytest.mark.parametrize(
+    ("prices", "status"),
+    [(None, 422), ({**PRICES, "currency": "EUR"}, 422), ({"input": "9", "output": "9"}, 201)],
+)
+async def test_a_cost_limit_needs_the_fallbacks_price_too(
+    api: Api, prices: dict[str, Any] | None, status: int
+) -> None:
+    """Else the run would stop in the middle, when the first provider is away."""
+    await api.pool.execute(
+        """
+        INSERT INTO profiles (name, version, model, prices, fallback, actor)
+        VALUES ('both', 1, 'm', $1, $2, 'ana'), ('spare', 1, 'm', $3, NULL, 'ana')
+        """,
+        *(PRICES, {"profile": "spare", "after": 2}, prices),
+    )
+    wanted = {**MINUTES, "limits": {"max_cost": "2"}, "profile": "both"}
+    answer = await api.post("/api/runs", wanted)
+    assert answer.status == status
+    if status == 422:
+        assert (answer.code, answer.pointers()) == ("unpriced_profile", ["/limits/max_cost"])
+        assert answer.json["detail"].startswith("spare, the fallback of both")
+
+
 async def test_on_resume_a_named_limit_replaces_null_removes_and_the_event_says_so(
     api: Api,
 ) -> None:

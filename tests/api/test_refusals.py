@@ -34,6 +34,8 @@ MISFITS: list[tuple[str, dict[str, Any], str, str]] = [
     ("rounds as text", {"max_rounds": "5"}, BAD, "/max_rounds"),
     ("score", {"pass_score": 101}, BAD, "/pass_score"),
     ("unknown attribute", {"attributes": {"x": 1}}, BAD, "/attributes/x"),
+    ("zone", {"attributes": {"timezone": "Mars/Olympus"}}, BAD, "/attributes/timezone"),
+    ("long zone", {"attributes": {"timezone": "A" * 65}}, BAD, "/attributes/timezone"),
     ("source", source(text=""), BAD, "/sources/0/text"),
     (
         "media type",

@@ -317,3 +317,20 @@ async def test_a_run_with_every_kind_of_end_accounts_for_each_request(shop: Shop
     totals = "SELECT calls, tokens_input, tokens_output, cost_is_estimate FROM runs"
     sums = (sum(row[1] for row in rows), sum(row[2] for row in rows))
     assert await shop.told(totals) == [(6, *sums, True)]
+
+
+async def test_a_cost_that_no_column_holds_ends_a_run_like_any_other(shop: Shop) -> None:
+    """Absurd prices are taken up to a bound; their sum may not make a commit fail for ever."""
+    good = good_reviewer(errors=planted(1))
+
+    async def dear(request: Request) -> Any:
+        await shop.pool.execute("UPDATE model_calls SET cost = 999999999 WHERE cost IS NOT NULL")
+        return good(request)
+
+    shop.llm.script({"redraft_refine": dear})
+    shop.llm.queue(Reply(items=issues(1)), schema="redraft_review")
+    run_id = await shop.run(1)
+    prices = {"input": "999999", "output": "999999"}
+    await shop.pool.execute("UPDATE profiles SET prices = $1", prices)
+    assert (await shop.attempt(shop.worker(), run_id).ends()).code == "done"
+    assert await shop.told("SELECT cost::int FROM runs") == [(999_999_999,)]

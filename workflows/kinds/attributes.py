@@ -14,6 +14,7 @@ Check = Callable[[Any], str | None]
 
 _LONGEST = 2000
 _MOST = 500
+_LONGEST_ZONE = 64
 
 
 def string(value: Any) -> str | None:
@@ -32,8 +33,10 @@ def calendar_date(value: Any) -> str | None:
 
 def timezone(value: Any) -> str | None:
     """An IANA name by its form; whether it exists is known where the zone data is."""
-    if isinstance(value, str) and re.fullmatch(
-        r"[A-Za-z][A-Za-z0-9_+\-]*(/[A-Za-z0-9_+\-]+)*", value
+    if (
+        isinstance(value, str)
+        and len(value) <= _LONGEST_ZONE
+        and re.fullmatch(r"[A-Za-z][A-Za-z0-9_+\-]*(/[A-Za-z0-9_+\-]+)*", value)
     ):
         return None
     return "This must be a time zone like Europe/Berlin."

@@ -98,6 +98,10 @@ class CheckedText:
     def _reviewers(self) -> tuple[str, ...]:
         return reviewers.offered(self.texts)
 
+    @property
+    def prompt_names(self) -> frozenset[str]:
+        return frozenset({*self.texts, *scopes.TEXTS})
+
     def check_prompts(self, prompts: Payload) -> list[tuple[str, str]]:
         return [*reviewers.problems(prompts, self._reviewers), *scopes.problems(prompts)]
 

@@ -185,6 +185,11 @@ class Kind(Protocol):
         """Problems as (JSON pointer below /attributes, English sentence); [] = fine."""
         ...
 
+    @property
+    def prompt_names(self) -> frozenset[str]:
+        """Texts that a profile's prompts may word in another way."""
+        ...
+
     def check_prompts(self, prompts: Payload) -> list[tuple[str, str]]:
         """Problems of a profile's prompts as (JSON pointer below them, English sentence)."""
         ...
