@@ -22,6 +22,7 @@ _ROAD = re.compile(
     r"(?:(\d+) days? ?)?(?:(\d+) hours? ?)?(?:(\d+) mins?)?, distance: [\d,.]+ km, cost: ([\d,.]+)",
     re.IGNORECASE,
 )
+_LONGEST = 300
 KINDS = {"flight": "flight", "train": "train", "self-driving": "drive", "taxi": "taxi"}
 SEATS = {"drive": 5, "taxi": 4}
 
@@ -76,7 +77,8 @@ def read_data(prompt: Prompt) -> Data:
         except (ValueError, RecursionError):
             continue
         for key, rows in value.items():
-            _take(data, str(key), rows)
+            if len(key) <= _LONGEST:
+                _take(data, key, rows)
     return data
 
 
@@ -96,7 +98,7 @@ def _take(data: Data, key: str, rows: Any) -> None:
 
 def _ways(kind: str, key: re.Match[str], rows: Any) -> Iterator[Way]:
     start, end = key[2].strip(), key[3].strip()
-    if isinstance(rows, str) and (road := _ROAD.search(rows)):
+    if isinstance(rows, str) and (road := _ROAD.search(rows[:_LONGEST])):
         days, hours, minutes = (int(road[at] or 0) for at in (1, 2, 3))
         yield Way(
             kind=kind,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -135,3 +136,18 @@ def test_a_request_without_anything_and_texts_that_are_no_data_come_in() -> None
 
 def test_a_request_of_three_megabytes_is_more_than_a_trip_may_bring() -> None:
     assert ITINERARY.limits.source_characters < 3_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("to A " * 800, "no " * 1300, "A " * 2000, "from St. " * 400, "去" * 4000),
+        json.dumps({"flight from " + "a to " * 50_000: [], "Taxi from A to B": "1 day " * 50_000}),
+        '{"Attractions in A": ' + "[" * 100_000,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_texts_made_to_be_slow_are_read_at_once(text: str) -> None:
+    started = time.process_time()
+    request_problems(ITINERARY, asked(text), TODAY)
+    assert time.process_time() - started < 1.5

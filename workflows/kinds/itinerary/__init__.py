@@ -166,7 +166,7 @@ KIND: Kind = Itinerary(
         "minimum_nights": attributes.count,
     },
     lists={"cuisine": attributes.strings},
-    limits=KindLimits(source_characters=600_000, window_tokens=60_000),
+    limits=KindLimits(body_characters=200_000, source_characters=600_000, window_tokens=60_000),
     output_tokens={"draft": 6000, "review": 4000, "refine": 4000},
     exporters=exports.EXPORTERS,
 )

@@ -34,6 +34,8 @@ _ROAD = re.compile(
     r"\s*,\s*distance:\s*(?P<km>[\d,.]+)\s*km\s*,\s*cost:\s*(?P<cost>[\d,.]+)",
     re.IGNORECASE,
 )
+_LONGEST_KEY = 300
+"""Characters of a key, or of a sentence about a road, that are looked at."""
 _MODES = {
     "flight": Sort.FLIGHT,
     "train": Sort.TRAIN,
@@ -164,7 +166,8 @@ def read(text: str) -> Reference | None:
         return Reference()
     if not isinstance(value, dict):
         return None
-    keys = [key for key in value if _KEY_OF_PLACES.fullmatch(key) or _KEY_OF_LEG.fullmatch(key)]
+    short = [key for key in value if len(key) <= _LONGEST_KEY]
+    keys = [key for key in short if _KEY_OF_PLACES.fullmatch(key) or _KEY_OF_LEG.fullmatch(key)]
     if not keys:
         return None
     places = [place for key in keys for place in _places(key, value[key])]
@@ -209,7 +212,7 @@ def _legs(key: str, value: Any) -> Iterator[Leg]:
     if found is None:
         return
     sort, start, end = _MODES[found[1].lower()], found[2].strip(), found[3].strip()
-    if isinstance(value, str) and (road := _ROAD.search(value)):
+    if isinstance(value, str) and (road := _ROAD.search(value[:_LONGEST_KEY])):
         parts = {name: int(road[name] or 0) for name in ("days", "hours", "mins")}
         yield Leg(
             sort=sort,

@@ -93,7 +93,7 @@ _CUISINES = (
     *("Chinese", "American", "Italian", "Mexican", "Indian", "Mediterranean", "French"),
     *("Japanese", "Thai", "Korean", "Greek", "Spanish", "Vietnamese", "Turkish"),
 )
-_CUISINE = re.compile(r"[^.?!]*\b(?:cuisines?|foods?|restaurants?|dishes)\b[^.?!]*", re.IGNORECASE)
+_OF_FOOD = re.compile(r"\b(?:cuisines?|foods?|restaurants?|dishes)\b", re.IGNORECASE)
 _TRANSPORT = (
     (
         "no flight",
@@ -211,7 +211,7 @@ def _place(pattern: re.Pattern[str], text: str, but: str | None = None) -> str |
 
 
 def _cuisines(text: str) -> tuple[str, ...]:
-    told = " ".join(found.group(0) for found in _CUISINE.finditer(text))
+    told = " ".join(part for part in re.split(r"[.?!]", text) if _OF_FOOD.search(part))
     return tuple(name for name in _CUISINES if re.search(rf"\b{name}\b", told, re.IGNORECASE))
 
 
