@@ -11,12 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from api.reading.drafts import read_draft
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, good_reviewer
 from tests.services import ROOT, end
 from tests.stack import TRANSCRIPT, Stack, minutes
 from worker.doctor_findings import Level
 
+_LINES = TRANSCRIPT.splitlines()
 pytestmark = pytest.mark.timeout(120)
 
 
@@ -52,14 +54,22 @@ async def test_a_document_goes_from_a_pipe_to_a_confirmed_file(
 ) -> None:
     llm.script(good_reviewer(errors=[("E1x", "blue")]))
     terminal = Terminal(stack)
-    (tmp_path / "transcript.txt").write_text(TRANSCRIPT, encoding="utf-8")
+    cues = [f"00:{n:02}.000 --> 00:{n + 1:02}.000\n{line}" for n, line in enumerate(_LINES)]
+    transcript = tmp_path / "transcript.vtt"
+    transcript.write_text("\n\n".join(["WEBVTT", *cues, "NOTE end"]), encoding="utf-16")
     body = minutes()["body"]
     code, out, err = await terminal.run(
-        "submit", "-", "--source", str(tmp_path / "transcript.txt"), "--watch", stdin=body
+        "submit", "-", "--source", str(transcript), "--watch", stdin=body
     )
     assert code == 0, err
+    assert "left out, note: NOTE end" in err
     identity = out.split()[0]
     assert "run awaiting confirmation" in out
+    _, run = await stack.call("GET", f"/api/runs/{identity}")
+    path = f"/api/documents/{run['document_id']}/sources"
+    _, listed = await stack.call("GET", path)
+    _, stored = await stack.call("GET", f"{path}/{listed['items'][0]['id']}")
+    assert stored["text"].splitlines()[1] == f"[00:00:01] {_LINES[1]}"
     seqs = [int(line.split()[1]) for line in out.splitlines() if line[2:3] == ":"]
     assert seqs == list(range(1, len(seqs) + 1))
 
@@ -74,6 +84,11 @@ async def test_a_document_goes_from_a_pipe_to_a_confirmed_file(
     assert code == 0, err
     assert target.read_text(encoding="utf-8").startswith("# Minutes")
     assert "E1x" not in target.read_text(encoding="utf-8")
+    word = tmp_path / "result.docx"
+    code, _, err = await terminal.run("export", identity, "-o", str(word))
+    assert code == 0, err
+    again = read_draft(word.read_bytes(), name=word.name).text
+    assert again.split() == target.read_text(encoding="utf-8").split()
 
 
 async def test_watching_goes_on_over_a_restart_of_the_api_and_repeats_nothing(
