@@ -23,6 +23,8 @@ SURNAMES = frozenset(
     "景龙叶司黎薄印白蒲赖卓乔闻党谭贡姬申冉牛温庄柴阎连欧向古易廖终居衡步耿满匡文寇广东沃利越隆师巩聂"
     "曾沙丰关查红游权盖益桓公肖付代祁"
 )
+_GRADE = re.compile("[高初大小研][一二三四五六]")
+"""高三 is the last year of school, whoever is called 高敏."""
 _CAPITAL = re.compile(r"\b[A-Z][A-Za-z'’]*[a-z][A-Za-z'’]*\b")
 _NOT_NAMES = frozenset((*DAYS, *MONTHS, *CURRENCIES, "euros", "pounds", "dollars"))
 _NAME_TAGS = ("nr", "nrt", "nrfg", "ns", "nt", "nz")
@@ -71,7 +73,7 @@ def chinese_names(text: str) -> Iterable[Name]:
     parts = list(_tagged(text))
     taken = -1
     for at, (word, tag, start) in enumerate(parts):
-        if start < taken:
+        if start < taken or _GRADE.fullmatch(word):
             continue
         ending = next((end for end in (*TITLES, *BODIES) if word.endswith(end)), "")
         name = word[: len(word) - len(ending)] if ending else ""
@@ -79,7 +81,7 @@ def chinese_names(text: str) -> Iterable[Name]:
             yield Name(text=name, sort=ending, start=start, end=start + len(name))
         elif ending:
             joined = _before(parts, at)
-            if joined:
+            if joined and not _GRADE.fullmatch(joined[1]):
                 begin, text_before = joined
                 yield Name(text=text_before, sort=ending, start=begin, end=start)
         elif tag in _NAME_TAGS and len(word) > 1 and not _titled(parts, at):

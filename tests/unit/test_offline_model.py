@@ -134,6 +134,11 @@ def test_a_planted_error_in_chinese_is_found_and_put_right(right: str, wrong: st
     assert corrected(planted, CHINESE) == TRUE_ZH
 
 
+def test_a_year_of_school_is_nobody_with_a_similar_name() -> None:
+    source = "T1: 说话人1：高敏老师讲了作业。\nT2: 说话人2：高敏老师说得对，谢谢高敏老师。"
+    assert review(prompt("- 高三学生从下周开始上课。\n- 高三老师都在。\n", source))["items"] == []
+
+
 def test_issues_fall_over_the_rounds_until_none_is_left() -> None:
     planted = TRUE
     for right, wrong in [("42", "52"), ("25 m", "35 m"), ("Thursday", "Monday"), ("300", "700")]:
