@@ -132,7 +132,8 @@ def clock(text: object) -> int | None:
 
 def city_key(city: str) -> str:
     """A city without its state, in one case."""
-    return re.sub(r"\s*[(（][^)）]*[)）]\s*$", "", city).strip().casefold()
+    bare = re.sub(r"\s*[(（][^)）]*[)）]\s*$|,\s*[A-Za-z]{2}$", "", city.strip())
+    return bare.strip().casefold()
 
 
 def number(row: Mapping[str, Any], *names: str) -> float:

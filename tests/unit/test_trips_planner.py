@@ -137,6 +137,15 @@ def test_places_are_visited_when_they_are_open() -> None:
     assert "- 14:00–16:30 景点: 拙政园" in body
 
 
+def test_cities_may_be_named_with_their_state() -> None:
+    given = material("00")
+    named = {**given.attributes, "from": "St. Petersburg, FL", "to": "Rockford (Illinois)"}
+    given = replace(given, attributes=named)
+    body, _ = drafted(given)
+    assert ITINERARY.verify(given, body) == ()
+    assert "F3573120" in body
+
+
 def test_one_day_there_and_back_is_planned() -> None:
     given = chinese(SUZHOU)
     whole = replace(given, sources=given.sources[1:], title="一日", language="zh")

@@ -131,6 +131,8 @@ def test_a_request_without_anything_and_texts_that_are_no_data_come_in() -> None
     for given in (asked(), asked("Somewhere warm"), asked('{"a": 1}'), asked("{broken")):
         assert request_problems(ITINERARY, given, TODAY) == []
     assert request_problems(object(), asked("{}"), TODAY) == []
+    for city in ("Rockford, IL", "rockford(Illinois)", "Rock"):
+        assert request_problems(ITINERARY, asked(REFERENCE, to=city), TODAY) == []
     assert request_problems(ITINERARY, asked(start_date="2026-11-29"), TODAY) == []
 
 

@@ -89,7 +89,7 @@ def _data(material: Material) -> Iterator[Problem]:
 
 def _knows(reference: Reference, request: TripRequest, name: str, city: str) -> bool:
     key = city_key(city)
-    if any(key == one or (len(key) > 2 and one in key) for one in reference.known):
+    if any(key == one or (len(key) > 2 and (one in key or key in one)) for one in reference.known):
         return True
     if name == "from":
         return not reference.connected

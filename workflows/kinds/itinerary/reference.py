@@ -128,8 +128,8 @@ def plain(name: str) -> str:
 
 
 def city_key(city: str) -> str:
-    """`Rockford(Illinois)` and `rockford` are one city; so are 苏州 and 苏州市."""
-    bare = plain(re.sub(r"[(（][^)）]*[)）]\s*$", "", city.strip()))
+    """`Rockford(Illinois)`, `Rockford, IL` and `rockford` are one city; so are 苏州 and 苏州市."""
+    bare = plain(re.sub(r"[(（][^)）]*[)）]\s*$|,\s*[A-Za-z]{2}$", "", city.strip()))
     return bare.removesuffix("市") if len(bare) > 2 else bare
 
 
