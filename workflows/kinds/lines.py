@@ -72,7 +72,12 @@ def split_speaker(text: str) -> tuple[str, str]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """What stands before the colon and behind it, be it a speaker or a heading."""
+    """What stands before the colon and behind it, be it a speaker or a heading.
+
+    A time before them (`[00:05] Ana: we ship`) is what the transcript's writer put there: nobody
+    said it.
+    """
+    text = _STAMP.sub("", text, count=1)
     found = _SPEAKER.match(text.strip())
     if found is None or (re.fullmatch(r"[\d\s]*\d", found.group(1)) and len(found.group(1)) > 3):
         return "", text.strip()
