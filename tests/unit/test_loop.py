@@ -172,6 +172,24 @@ def test_two_fresh_minor_issues_each_time_end_the_loop() -> None:
     assert reason == Reason.NO_PROGRESS
 
 
+def test_a_reviewer_that_alternates_between_two_issues_ends_the_loop() -> None:
+    """The one comes back as soon as the other is answered; it never gives a score."""
+    asked = {"redraft_review": 0, "redraft_refine": 0}
+
+    def wavering(prompt: Prompt) -> Sequence[Mapping[str, Any]]:
+        asked[prompt.schema_name] += 1
+        turn = (asked[prompt.schema_name] - 1) % 2
+        quote = ("The lamp", "on Friday")[turn]
+        if prompt.schema_name == "redraft_review":
+            return [issue_of(quote, "major")]
+        number = asked["redraft_refine"]
+        return [{"find": quote, "replace": f"{quote} {number}", "resolves": [f"I{turn + 1}"]}]
+
+    _, _, reason = small(wavering)
+    assert reason == Reason.NO_PROGRESS
+    assert asked["redraft_review"] <= 4
+
+
 def test_a_text_that_verifies_worse_is_left_and_the_next_round_goes_on_from_the_best() -> None:
     tries = 0
 
