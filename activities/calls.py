@@ -1,7 +1,8 @@
 """One model call from its row to its close.
 
 The stream is the only thing that may be cancelled; what follows it (items, call, part) is always
-stored, in one transaction that looks at the rows first.
+stored, in one transaction that looks at the rows first and begins with the reply's last byte:
+nothing is verified before it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from activities.budget import Refused, reserve
 from activities.ending import as_stored, closing_of
 from activities.failures import Failure, Verdict, prompt_cut
 from activities.hooks import Hook, committed, effect
-from activities.items import ItemWriter, PartState, Place, keep_items, read_items
+from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
 from activities.model.learned import Size
 from activities.model.limits import give_back
 from activities.projection import CallClosing, CallOpening, close_call, open_call
-from activities.record import lock_document_of, lock_run
+from activities.record import lock_run
 from activities.spinning import fingerprint, noted, repeats
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
@@ -203,10 +204,6 @@ class PartCall:
             counters=self._counters(end),
             closing=await asyncio.to_thread(self._closing, end) if counts else self._closing(end),
         )
-        if result.done:
-            items = {part.plan.part: list(part.kept) for part in self.step.claimed.parts}
-            items[self.part.plan.part] = [*self.part.kept, *pending]
-            await self.step.closer.prepare(items)
         refused = await committed(
             Hook.SETTLE,
             self.step.tools.pool,
@@ -286,8 +283,6 @@ class PartCall:
         """The transaction. Why the fence refused the result, if it did: the call is closed in any
         case, since it was paid."""
         claimed = self.step.claimed
-        if result.done and self.step.closer.writes_revision:
-            await lock_document_of(connection, claimed.run.id)
         run = await lock_run(connection, claimed.run.id)
         if run is None:
             self.step.watch.gone()
@@ -308,24 +303,8 @@ class PartCall:
             return None
         if refused is not None:
             return refused
-        open_parts = await self._write_part(connection, result, finished=finished)
-        if not result.done:
-            return None
-        if not finished:
-            return Reason.INTERRUPTED
-        if open_parts == 0:
-            await self._prepare_again(connection)
-            await self.step.closer.close(connection, run)
-        return None
-
-    async def _prepare_again(self, connection: Connection) -> None:
-        """Of several parts: what siblings stored after this one was prepared, or another result of
-        theirs that was prepared since; only the rows say it, and only under the run's lock."""
-        claimed = self.step.claimed
-        if len(claimed.parts) > 1:
-            items = await read_items(connection, claimed.plan_id)
-            names = [part.plan.part for part in claimed.parts]
-            await self.step.closer.prepare({name: items.get(name, []) for name in names})
+        await self._write_part(connection, result, finished=finished)
+        return Reason.INTERRUPTED if result.done and not finished else None
 
     async def _committed_before(self, connection: Connection) -> bool:
         """The answer of the commit was lost and this is the second try."""
@@ -341,14 +320,12 @@ class PartCall:
         )
         return bool(found)
 
-    async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> int:
-        """Counters and end of the part; how many others are open, asked after the run's lock was
-        taken, or two siblings each see the other open. Anything received ends a row of provider
-        failures."""
+    async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> None:
+        """Counters and end of the part. Anything received ends a row of provider failures."""
         end = result.end
         replied = end is not None and end.failure is None
         stop = result.verdict.reason if result.verdict is not None else None
-        others: int = await connection.fetchval(
+        await connection.execute(
             """
             WITH received AS (
                 UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
@@ -360,8 +337,6 @@ class PartCall:
                 done_at = CASE WHEN $7 THEN now() ELSE done_at END, stop = coalesce($11, stop),
                 result = CASE WHEN $7 THEN $8 ELSE result END
             WHERE plan_id = $1 AND part = $2
-            RETURNING (SELECT count(*) FROM step_parts o
-                       WHERE o.plan_id = $1 AND o.part <> $2 AND o.done_at IS NULL)
             """,
             self.step.claimed.plan_id,
             self.part.plan.part,
@@ -373,7 +348,6 @@ class PartCall:
             bool(self.call.text),
             stop if stop in GUARDRAILS else None,
         )
-        return others
 
 
 def _failed(failure: Failure, part: PartState) -> PartEnd:

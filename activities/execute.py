@@ -1,6 +1,6 @@
 """Carries a claimed step to its end: parts side by side, then one of four endings.
 
-Done (closed by the last part's commit), stopped, to be tried later, or failed for good.
+Done, stopped, to be tried later, or failed for good.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import random
 from collections.abc import Sequence
 
 from activities import budget
+from activities.closing import close_done
 from activities.failures import NO_ROOM, Failure
-from activities.fence import open_parts
 from activities.hooks import Hook, committed
 from activities.items import PartState
 from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
-from activities.record import Event, Move, RunRow, append_event, lock_document_of, lock_run, move
+from activities.record import Event, Move, RunRow, append_event, lock_run, move
 from activities.recut import TOO_LONG, mark_plan
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
@@ -121,6 +121,9 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
 
 
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
+    """Nothing is left to end where another attempt had stored every part: it died before this."""
+    if all(end.code == PartEndCode.DONE for end in ends) and await close_done(step):
+        return
     final = [end for end in ends if end.code in (PartEndCode.FAILED, PartEndCode.LIMITED)]
     final.sort(key=lambda end: end.code)  # of both, failed
     retry = max(
@@ -142,33 +145,11 @@ async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
         )
         if delay is not None:
             raise RetryLater(delay)
-    elif not ends:
-        await _close_complete(step)
 
 
 def _patience(failure: Failure) -> tuple[bool, float]:
     """Of several, a provider's failure counts, then the longest wait."""
     return failure.code != NO_ROOM, failure.retry_after or 0.0
-
-
-async def _close_complete(step: Step) -> None:
-    """All parts were committed but the step was not closed."""
-    claimed = step.claimed
-    await step.closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
-
-    async def work(connection: Connection) -> None:
-        if step.closer.writes_revision:
-            await lock_document_of(connection, claimed.run.id)
-        run = await lock_run(connection, claimed.run.id)
-        if run is None:
-            return
-        fence = await claimed.fence(connection, run)
-        if fence.refusal is not None or not claimed.may_commit(fence):
-            return
-        if not await open_parts(connection, claimed.plan_id):
-            await step.closer.close(connection, run)
-
-    await committed(Hook.COMPLETE, step.tools.pool, work, patience=FOREVER)
 
 
 async def _close_stopped(step: Step, connection: Connection) -> None:

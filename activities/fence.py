@@ -50,11 +50,3 @@ async def read_fence(connection: Connection, run: RunRow, *, step_id: str, plan_
     )
     assert row is not None, "a select without a table gives one row"
     return Fence(run=run, **dict(row))
-
-
-async def open_parts(connection: Connection, plan_id: str) -> int:
-    """Counted after the run's lock was taken, or two siblings each see the other open."""
-    count: int = await connection.fetchval(
-        "SELECT count(*) FROM step_parts WHERE plan_id = $1 AND done_at IS NULL", plan_id
-    )
-    return count

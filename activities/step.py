@@ -46,7 +46,7 @@ def limited(part: PartState, reason: Reason, params: Mapping[str, Any]) -> PartE
 
 
 class Closer(Protocol):
-    """Closes the step when its last part commits; asked inside that transaction."""
+    """What a step comes to when all its parts are stored."""
 
     writes_revision: bool
 

@@ -126,6 +126,13 @@ class Shop:
             await lock_run(connection, run_id)
             yield connection
 
+    @contextlib.asynccontextmanager
+    async def document_locked(self) -> AsyncIterator[None]:
+        """Nobody stores a revision until it ends."""
+        async with standing_still(self.settings) as connection:
+            await connection.execute("SELECT id FROM documents FOR NO KEY UPDATE")
+            yield
+
     async def reviewers(self, *names: str) -> None:
         """A new version of the profile: from now on these look side by side."""
         await self.pool.execute(

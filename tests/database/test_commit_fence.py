@@ -135,7 +135,6 @@ async def test_an_item_never_lands_after_the_next_claim_has_read_the_ledger(shop
     assert await shop.keys(run_id) == [item.payload["quote"] for item in read["main"]] == ["E1x"]
 
 
-@pytest.mark.rule("count_after_lock")
 async def test_of_two_parts_that_end_at_once_one_closes_the_step(shop: Shop) -> None:
     await shop.reviewers("facts", "claims")
     shop.llm.script(lambda _: Reply(items=issues(1), stall_after=Items(1)))
@@ -151,6 +150,32 @@ async def test_of_two_parts_that_end_at_once_one_closes_the_step(shop: Shop) -> 
         ("review", "SUCCEEDED", None),
         ("refine", "SUCCEEDED", None),
     ]
+
+
+@pytest.mark.rule("reply_before_result")
+async def test_a_reply_is_stored_before_anything_is_made_of_it(shop: Shop) -> None:
+    """Its worker dies while the revision is being made: the next one makes it from what is kept."""
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    run_id = await shop.run()
+    async with shop.document_locked():
+        late = shop.attempt(shop.worker(), run_id)
+        await shop.until(lambda: _two_replies_kept(shop, run_id), what="the reply of the refine")
+        assert await shop.steps(run_id) == [
+            ("review", "SUCCEEDED", None),
+            ("refine", "RUNNING", None),
+        ]
+        await _change(shop, run_id, _second_superseded)
+    assert (await late.ends()).code == "stopped"
+    await shop.attempt(shop.worker(), run_id).ends()
+    assert (await shop.steps(run_id))[1:] == [
+        ("refine", "FAILED", "worker_lost"),
+        ("refine", "SUCCEEDED", None),
+    ]
+    assert len(shop.llm.requests) == 2
+
+
+async def _two_replies_kept(shop: Shop, run_id: str) -> bool:
+    return await shop.calls(run_id) == [("SUCCEEDED", None)] * 2
 
 
 @pytest.mark.parametrize(

@@ -119,3 +119,19 @@ async def test_a_part_that_was_committed_without_an_answer_is_done(
         (1, 0),
     ]
     assert len(shop.llm.requests) == 2
+
+
+@pytest.mark.rule("own_close_known_again")
+async def test_a_step_that_was_closed_without_an_answer_is_done(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    run_id = await shop.run(max_rounds=2)
+    async with shop.document_locked():
+        attempt = shop.attempt(worker, run_id)
+        await blocked(shop.pool)
+        lost = relay.lose_answer(COMMIT)
+    await asyncio.wait_for(lost.wait(), 10)
+    assert (await attempt.ends()).code == "done"
+    assert await shop.steps(run_id) == DONE
+    assert len(shop.llm.requests) == 2

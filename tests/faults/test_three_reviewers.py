@@ -12,7 +12,6 @@ from tests.faults.thirty_kills import KILLED_OFTEN, thirty_kills
 from tests.stack import Stack, consistent, minutes
 
 
-@pytest.mark.rule("count_after_lock")
 async def test_what_reviewers_find_in_the_same_moment_is_all_in_the_result(
     stack: Stack, llm: FakeLLM
 ) -> None:

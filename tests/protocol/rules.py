@@ -102,9 +102,7 @@ RULES: dict[str, Rule] = {
         hidden="implied: within an epoch a round that is not the next one is committed",
     ),
     "claim_returns_result": Rule("4", "a committed step is not done again", "short kill"),
-    "claim_closes_complete": Rule(
-        "4", "a step whose parts are all stored is closed", "wide", also=("count_after_lock",)
-    ),
+    "claim_closes_complete": Rule("4", "a step whose parts are all stored is closed", "wide kill"),
     "living_wins": Rule("4", "a second attempt waits for a living first", "single partition"),
     "old_epoch_wait_ends": Rule(
         "4",
@@ -124,9 +122,6 @@ RULES: dict[str, Rule] = {
     "commit_by_status": Rule("4", "nothing is committed after CANCELLED", "single cancel"),
     "commit_repeats": Rule("4", "a failed commit is repeated, its call is not", "single restart"),
     "parts_alone": Rule("4", "a stored part is never asked for again", "wide kill"),
-    "count_after_lock": Rule(
-        "4", "open parts are counted under the lock", "wide", also=("claim_closes_complete",)
-    ),
     "worker_polls_row": Rule(
         "5",
         "a worker asks each second what its rows say",

@@ -89,8 +89,15 @@ WITNESSES: dict[str, Witness] = {
         "wide kill",
         lambda s, e: "claims" in e.label and any(a.parts == (KEPT, NONE) for a in e.to.attempts),
     ),
-    "a commit lands, its answer is lost, it is repeated": Witness(
+    "a part's commit lands, its answer is lost, it is repeated": Witness(
         "single restart", lambda s, e: "finds it committed" in e.label
+    ),
+    "so does the commit that closes the step": Witness(
+        "single restart", lambda s, e: "finds it closed" in e.label
+    ),
+    "who finds all parts stored closes the step": Witness(
+        "wide kill",
+        lambda s, e: "claims" in e.label and any(a.parts == (KEPT, KEPT) for a in e.to.attempts),
     ),
     "the reaper closes a frozen step of an interrupted run": Witness(
         "single interrupt freeze",

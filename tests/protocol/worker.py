@@ -56,14 +56,20 @@ def attempt(c: Scenario, s: State, i: int) -> Iterator[Edge]:
     if not a.row:
         yield from _claim(c, s, i, a)
     for p, part in enumerate(a.parts):
-        if part == NONE and NONE not in a.parts[:p]:
-            yield from _call(c, s, i, p)
-        elif part == OPENED:
-            yield _request(s, i, p, f"attempt {i + 1}: sends the request")
-        elif part == SENT:
-            yield from _provider(c, s, i, p)
-        elif part == REPLIED:
-            yield from _commit(c, s, i, p)
+        yield from _goes_on(c, s, i, p, part)
+    if a.parts and all(part == KEPT for part in a.parts):
+        yield from _close(c, s, i)
+
+
+def _goes_on(c: Scenario, s: State, i: int, p: int, part: int) -> Iterator[Edge]:
+    if part == NONE and NONE not in s.attempts[i].parts[:p]:
+        yield from _call(c, s, i, p)
+    elif part == OPENED:
+        yield _request(s, i, p, f"attempt {i + 1}: sends the request")
+    elif part == SENT:
+        yield from _provider(c, s, i, p)
+    elif part == REPLIED:
+        yield from _commit(c, s, i, p)
 
 
 def _life(c: Scenario, s: State, i: int, a: Attempt) -> Iterator[Edge]:
@@ -189,11 +195,7 @@ def _opened(c: Scenario, s: State, i: int, label: str) -> Iterator[Edge]:
     kept, count = run.kept if c.has["parts_alone"] else 0, c.parts[a.stage]
     owners = tuple(b._replace(owner=j == i) for j, b in enumerate(s.attempts))
     s = s._replace(attempts=owners, run=run._replace(plan=plan))
-    if kept + 1 == 1 << count:
-        if c.has["claim_closes_complete"]:
-            closed = put(s._replace(run=advanced(s.run)), i, row=DONE)
-            label += ": all parts are committed, closes it"
-            yield Edge(label, Kind.PROTOCOL, _done(c, closed, i), wrong)
+    if kept + 1 == 1 << count and not c.has["claim_closes_complete"]:
         return
     if c.has["claim_writes_seen"] and (a.age or a.sign in (OLD, MISSING)):
         s = put(s, i, age=0, sign=UNLOCKED if a.sign in (OLD, MISSING) else a.sign)
@@ -283,25 +285,38 @@ def _provider(c: Scenario, s: State, i: int, p: int) -> Iterator[Edge]:
 
 
 def _commit(c: Scenario, s: State, i: int, p: int) -> Iterator[Edge]:
-    """One transaction a part; the last one also closes the step with result and checkpoint."""
-    a, label = s.attempts[i], f"attempt {i + 1}: commits part {p + 1}"
-    if a.row == DONE:
-        yield Edge(f"{label} again, finds it committed", Kind.PROTOCOL, _done(c, s, i))
+    """What was paid, part by part: one transaction each, before anything is made of it."""
+    a, run = s.attempts[i], s.run
+    label, parts = f"attempt {i + 1}: commits part {p + 1}", _part(a, p, KEPT)
+    here = (a.round, a.stage) == (run.round, run.stage) and a.row == RUNNING
+    if here and run.kept >> p & 1:
+        yield Edge(f"{label} again, finds it committed", Kind.PROTOCOL, put(s, i, parts=parts))
         return
+    kept = put(s._replace(run=run._replace(kept=run.kept | 1 << p)), i, parts=parts)
+    yield from _written(c, s, i, label, kept)
+
+
+def _close(c: Scenario, s: State, i: int) -> Iterator[Edge]:
+    """All parts are stored: result and checkpoint."""
+    label = f"attempt {i + 1}: closes its step"
+    if s.attempts[i].row == DONE:
+        yield Edge(f"{label} again, finds it closed", Kind.PROTOCOL, _done(c, s, i))
+        return
+    closed = put(s._replace(run=advanced(s.run)), i, row=DONE)
+    yield from _written(c, s, i, label, closed)
+
+
+def _written(c: Scenario, s: State, i: int, label: str, to: State) -> Iterator[Edge]:
+    """Behind the fence; its answer may be lost with Postgres, and then it is written again."""
+    a = s.attempts[i]
     if _fenced_off(c, s, a):
         yield Edge(f"{label}, is refused", Kind.PROTOCOL, _stopped(c, s, i))
         return
-    if not c.has["count_after_lock"] and REPLIED in a.parts[:p]:
-        full = s._replace(run=s.run._replace(kept=(1 << len(a.parts)) - 1))
-        both = _stopped(c, put(full, i, parts=(KEPT,) * len(a.parts)), i)
-        yield Edge(f"{label} beside part 1, each counts the other open", Kind.PROTOCOL, both)
-    to, wrong = _landed(c, s, i, p)
-    done = to.attempts[i].row == DONE
+    wrong, done = _wrong_commit(s, a), to.attempts[i].row == DONE
     yield Edge(label, Kind.PROTOCOL, _done(c, to, i) if done else to, wrong)
     if t := c.spend(s, "restart"):
         away = postgres_restarts(t)
-        landed, wrong = _landed(c, away, i, p)
-        landed = put(landed, i, parts=a.parts)  # the attempt does not know
+        landed = put(away._replace(run=to.run), i, row=to.attempts[i].row)  # its parts as they were
         for how, after in (("lands", landed), ("does not land", away)):
             unsure = after if c.has["commit_repeats"] else _stopped(c, after, i)
             yield Edge(f"{label}, it {how}, Postgres restarts", Kind.FAULT, unsure, wrong)
@@ -316,19 +331,6 @@ def _fenced_off(c: Scenario, s: State, a: Attempt) -> bool:
         or (run.status not in (RUNNING, INTERRUPTED, FAILED) and c.has["commit_by_status"])
         or (a.input != run.revision and c.has["commit_by_revision"])
     )
-
-
-def _landed(c: Scenario, s: State, i: int, p: int) -> tuple[State, str]:
-    """Which part is the last is asked of stored rows, under the run's lock."""
-    a, run = s.attempts[i], s.run
-    parts = _part(a, p, KEPT)
-    kept, full = run.kept | 1 << p, (1 << len(parts)) - 1
-    last = kept == full if c.has["parts_alone"] else all(part == KEPT for part in parts)
-    if last:
-        to = put(s._replace(run=advanced(run)), i, row=DONE, parts=parts)
-    else:
-        to = put(s._replace(run=run._replace(kept=kept)), i, parts=parts)
-    return to, _wrong_commit(s, a)
 
 
 def _wrong_commit(s: State, a: Attempt) -> str:

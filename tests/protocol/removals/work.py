@@ -19,6 +19,8 @@ EXTRA: dict[str, str] = {
     "own_step_known_again": "a claim whose answer was lost holds the step that it made",
     "own_call_known_again": "a call's row that was written without an answer is its own",
     "own_items_known_again": "an item that was stored without an answer is there once",
+    "reply_before_result": "a reply is committed before anything is made of it",
+    "own_close_known_again": "a step that was closed without an answer is done",
     "own_commit_known_again": "a part that was committed without an answer is done",
     "caps_by_cause": "only calls that ended early for the model's reasons count against the five",
     "deletion_is_a_stop": "a run that is gone stops its attempt and is no failure",
@@ -71,8 +73,8 @@ CLAIMS = (
     Removal(
         "claim_closes_complete",
         "activities/execute.py",
-        "    elif not ends:\n        await _close_complete(step)\n",
-        "",
+        "    if all(end.code == PartEndCode.DONE for",
+        "    if ends and all(end.code == PartEndCode.DONE for",
     ),
     Removal(
         "living_wins",
@@ -156,32 +158,20 @@ COMMITS = (
             patience=0.0,""",
     ),
     Removal(
-        "count_after_lock",
+        "reply_before_result",
         CALLS,
-        """        run = await lock_run(connection, claimed.run.id)
-        if run is None:
-            self.step.watch.gone()
-            return Reason.INTERRUPTED
-""",
-        '''        counted = await connection.fetchval(
-            """
-            SELECT count(*) FROM step_parts
-            WHERE plan_id = $1 AND part <> $2 AND done_at IS NULL
-            """,
-            claimed.plan_id,
-            self.part.plan.part,
-        )
-        run = await lock_run(connection, claimed.run.id)
-        if run is None:
-            self.step.watch.gone()
-            return Reason.INTERRUPTED
-''',
+        "        claimed = self.step.claimed\n        run = await lock_run(",
+        "        claimed = self.step.claimed\n"
+        "        if result.done and self.step.closer.writes_revision:\n"
+        "            await lock_document_of(connection, claimed.run.id)\n"
+        "        run = await lock_run(",
+        "as where the last part's commit closes the step",
     ),
     Removal(
-        "count_after_lock",
+        "reply_before_result",
         CALLS,
-        "        if open_parts == 0:\n",
-        "        if open_parts >= 0 and counted == 0:\n",
+        "from activities.record import lock_run\n",
+        "from activities.record import lock_document_of, lock_run\n",
     ),
     Removal(
         "items_lock_run",
@@ -302,6 +292,12 @@ LOST_ANSWERS = (
         "own_items_known_again",
         "activities/items.py",
         "        ON CONFLICT (plan_id, part, key) DO NOTHING\n",
+        "",
+    ),
+    Removal(
+        "own_close_known_again",
+        "activities/closing.py",
+        "        if await _closed_before(connection, claimed.step_id):\n            return True\n",
         "",
     ),
     Removal(
