@@ -173,6 +173,11 @@ async def test_a_death_behind_a_refused_form_repeats_nothing_that_is_stored(shop
         (5, "SUCCEEDED", True),
     ]
     assert await shop.told("SELECT calls FROM runs") == [(len(shop.llm.requests),)]
-    [(counted, early)] = await shop.told("SELECT calls, early_ends FROM step_parts LIMIT 1")
+    [(counted, early)] = await shop.told(
+        """
+            SELECT s.calls, s.early_ends FROM step_parts s JOIN step_plans p ON p.id = s.plan_id
+            WHERE p.name = 'review'
+            """
+    )
     assert (counted, early) == (3, 1), "refused ones are no calls of the part"
     dead.task.cancel()
