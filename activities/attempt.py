@@ -26,7 +26,7 @@ from activities.review import ReviewCloser
 from activities.step import Closer, Step
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import AWAY, Connection
+from deploy.database import AWAY, Connection, reading
 from workflows.contract import Outcome, WorkInput
 from workflows.failures import FailureType
 from workflows.vocabulary import Reason, RunStatus, StepName, StepStatus
@@ -35,6 +35,8 @@ log = logging.getLogger("redraft.attempt")
 
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
+CLEAR_PATIENCE = 2.0
+"""Seconds in which giving up the ownership is tried again; later the sweep finds it."""
 
 
 async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> Outcome:
@@ -231,17 +233,21 @@ async def _clear_owner(tools: Tools, watch: Watch) -> None:
     """
     if watch.deleted:
         return
+
+    async def clear(connection: Connection) -> None:
+        await connection.execute(
+            """
+            UPDATE runs r SET owner_worker = NULL
+            WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
+                SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
+              AND set_config('synchronous_commit', 'off', true) = 'off'
+            """,
+            watch.run_id,
+            tools.worker,
+        )
+
     try:
         async with effect(Hook.RELEASE):
-            await tools.pool.execute(
-                """
-                UPDATE runs r SET owner_worker = NULL
-                WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
-                    SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
-                  AND set_config('synchronous_commit', 'off', true) = 'off'
-                """,
-                watch.run_id,
-                tools.worker,
-            )
+            await reading(tools.pool, clear, patience=CLEAR_PATIENCE)
     except AWAY:
         log.warning("owner not cleared, the sweep will see", extra={"run_id": watch.run_id})

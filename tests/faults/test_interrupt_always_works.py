@@ -132,7 +132,7 @@ async def test_an_interrupt_between_a_commit_and_the_next_claim_stops_the_next(
     async def given_up() -> bool:
         return bool(await stack.sql(rows))
 
-    await eventually(given_up, seconds=WITHIN, what="the run given up")
+    await eventually(given_up, seconds=2 * WITHIN, what="the run given up")
     now = await stack.run(run["id"])
     assert (now["status"], now["current_round"]) == ("INTERRUPTED", 1)
     assert len(llm.requests) == 1
