@@ -299,26 +299,10 @@ class PartCall:
         if closed and (usage := result.closing.usage) is not None:
             unused = self.need.tokens - usage.input - usage.output
             await give_back(connection, claimed.profile, unused)
-        if result.done and not closed and await self._committed_before(connection):
-            return None
         if refused is not None:
             return refused
         await self._write_part(connection, result, finished=finished)
         return Reason.INTERRUPTED if result.done and not finished else None
-
-    async def _committed_before(self, connection: Connection) -> bool:
-        """The answer of the commit was lost and this is the second try."""
-        found: bool = await connection.fetchval(
-            """
-            SELECT p.done_at IS NOT NULL AND c.status = 'SUCCEEDED'
-            FROM step_parts p, model_calls c
-            WHERE p.plan_id = $1 AND p.part = $2 AND c.id = $3
-            """,
-            self.step.claimed.plan_id,
-            self.part.plan.part,
-            self.id,
-        )
-        return bool(found)
 
     async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> None:
         """Counters and end of the part. Anything received ends a row of provider failures."""

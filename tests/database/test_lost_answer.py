@@ -101,7 +101,6 @@ async def test_an_item_that_was_stored_without_an_answer_is_there_once(
     assert len(shop.llm.requests) == 2
 
 
-@pytest.mark.rule("own_commit_known_again")
 async def test_a_part_that_was_committed_without_an_answer_is_done(
     shop: Shop, worker: Tools, relay: Relay
 ) -> None:

@@ -21,7 +21,6 @@ EXTRA: dict[str, str] = {
     "own_items_known_again": "an item that was stored without an answer is there once",
     "reply_before_result": "a reply is committed before anything is made of it",
     "own_close_known_again": "a step that was closed without an answer is done",
-    "own_commit_known_again": "a part that was committed without an answer is done",
     "caps_by_cause": "only calls that ended early for the model's reasons count against the five",
     "deletion_is_a_stop": "a run that is gone stops its attempt and is no failure",
     "late_usage_corrects_lost_row": "usage that comes after LOST corrects row and totals",
@@ -299,12 +298,6 @@ LOST_ANSWERS = (
         "activities/closing.py",
         "        if await _closed_before(connection, claimed.step_id):\n            return True\n",
         "",
-    ),
-    Removal(
-        "own_commit_known_again",
-        CALLS,
-        "if result.done and not closed and await self._committed_before(connection):",
-        "if result.done and not closed and False:",
     ),
 )
 
