@@ -219,6 +219,6 @@ async def explore(stack: Stack, llm: FakeLLM, *, examples: int, steps: int, kill
 async def test_random_steps_never_leave_the_table_of_moves(own: Stack, llm: FakeLLM) -> None:
     end = time.monotonic() + LONG * 60
     if not LONG:
-        await explore(own, llm, examples=5, steps=14, kills=2)
+        await explore(own, llm, examples=4, steps=14, kills=2)
     while time.monotonic() < end:
         await explore(own, llm, examples=10, steps=30, kills=10)

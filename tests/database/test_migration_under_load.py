@@ -19,7 +19,7 @@ from tests import read_rows as rows
 from tests.eventually import eventually
 from tests.services import ROOT
 
-CALLS = 20_000
+CALLS = 5_000
 NEXT = '''"""The next revision, of this test alone."""
 
 from alembic import op
@@ -66,7 +66,7 @@ class Traffic:
             began = time.monotonic()
             await queries.calls_page(self.pool, self.run_id, 10, None, False)
             self.reads.append(time.monotonic() - began)
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.03)
 
     async def write(self) -> None:
         while not self.over.is_set():
