@@ -28,8 +28,9 @@ async def remove_owed(connection: Connection, url: str) -> int:
     """One batch of the outbox; how many are gone. One that cannot be removed is tried again, each
     time later, and without a folder (`url`) it stays owed."""
     store, removed = _store(url), 0
-    for row in await _owed(connection) if store is not None else ():
-        assert store is not None
+    if store is None:
+        return 0
+    for row in await _owed(connection):
         try:
             await asyncio.to_thread(store.remove, row["uri"])
         except (OSError, ValueError) as error:

@@ -43,6 +43,8 @@ class _Result:
     verdict: PartEnd | None
     counters: tuple[int, int, int]
     """calls, early_ends, barren after this call"""
+    mark: str | None
+    """What the part keeps of a reply, to know it again."""
     closing: CallClosing
 
     @property
@@ -196,12 +198,14 @@ class PartCall:
         if end is not None and end.failure is None and self.call.cut_prompt(self.need.prompt):
             failure = prompt_cut(self.call.http_status)
             end = replace(end, cause=failure.cause, failure=failure)
+        replied = end is not None and end.failure is None
         counts = self.call.usage is None and bool(self.call.received)  # tokens of a long text
         result = _Result(
             end=end,
             pending=pending,
             verdict=self._verdict(end, pending),
             counters=self._counters(end),
+            mark=noted(self.part.reply_hashes, self._mark(end)) if end and replied else None,
             closing=await asyncio.to_thread(self._closing, end) if counts else self._closing(end),
         )
         refused = await committed(
@@ -212,8 +216,8 @@ class PartCall:
         )
         self.step.meter.ends(self.id, result.closing.usage)
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
-        if end is not None and end.failure is None:
-            self.part.reply_hashes.append(noted(self.part.reply_hashes, self._mark(end)))
+        if result.mark is not None:
+            self.part.reply_hashes.append(result.mark)
         if refused is None:
             self.part.kept.extend(pending)
             self.part.done = result.done
@@ -306,8 +310,6 @@ class PartCall:
 
     async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> None:
         """Counters and end of the part. Anything received ends a row of provider failures."""
-        end = result.end
-        replied = end is not None and end.failure is None
         stop = result.verdict.reason if result.verdict is not None else None
         await connection.execute(
             """
@@ -325,7 +327,7 @@ class PartCall:
             self.step.claimed.plan_id,
             self.part.plan.part,
             *result.counters,
-            noted(self.part.reply_hashes, self._mark(end)) if end and replied else None,
+            result.mark,
             finished,
             dict(result.end.extras) if result.end else {},
             self.step.claimed.run.id,

@@ -121,7 +121,7 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
 
 
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
-    """Nothing is left to end where another attempt had stored every part: it died before this."""
+    """No ends: another attempt had stored every part and died before this."""
     if all(end.code == PartEndCode.DONE for end in ends) and await close_done(step):
         return
     final = [end for end in ends if end.code in (PartEndCode.FAILED, PartEndCode.LIMITED)]

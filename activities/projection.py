@@ -300,8 +300,12 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
         """,
         step_id,
     )
+    profiles: dict[tuple[str, int], Profile | None] = {}
     for row in rows:
-        profile = await version(connection, row["profile"], row["profile_version"])
+        key = row["profile"], row["profile_version"]
+        if key not in profiles:  # parts side by side have one
+            profiles[key] = await version(connection, *key)
+        profile = profiles[key]
         learned = profile.learned if profile else UNTAUGHT
         received, thought = row["partial_text"] or "", row["thought"]
         said = max(learned.output(received), learned.output(row["items"] or ""))

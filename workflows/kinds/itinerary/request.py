@@ -19,23 +19,10 @@ _LONGEST_READ = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class TripRequest:
-    """Each wish, or None where there is none. A field wins over words; `conflicts` names where the
-    two differ, as English sentences."""
+class TripRequest(saying.Wishes):
+    """A field wins over words; `conflicts` names where the two differ, as English sentences."""
 
     days: int
-    start: str | None = None
-    to: str | None = None
-    cities: int | None = None
-    first: date | None = None
-    last: date | None = None
-    people: int | None = None
-    budget: float | None = None
-    currency: str | None = None
-    room_rule: str | None = None
-    room_type: str | None = None
-    cuisine: tuple[str, ...] = ()
-    transport: str | None = None
     minimum_nights: int | None = None
     conflicts: tuple[str, ...] = ()
 

@@ -110,12 +110,9 @@ _TRANSPORT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
-    """What was read; None and () where nothing is said. `days` is as said, however many."""
+class Wishes:
+    """What may be asked of a trip; None and () where nothing is."""
 
-    days: int | None = None
-    sure_days: int | None = None
-    """Days that are clearly those of the trip."""
     start: str | None = None
     to: str | None = None
     cities: int | None = None
@@ -128,6 +125,15 @@ class Said:
     room_type: str | None = None
     cuisine: tuple[str, ...] = ()
     transport: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said(Wishes):
+    """What was read. `days` is as said, however many."""
+
+    days: int | None = None
+    sure_days: int | None = None
+    """Days that are clearly those of the trip."""
 
 
 def read(text: str) -> Said:
