@@ -30,6 +30,8 @@ def closing_of(
     facts: dict[str, object] = {}
     if writer.dropped:
         facts["dropped"] = dict(writer.dropped)
+    if named := {code: keys for code, keys in writer.dropped_keys.items() if keys}:
+        facts["dropped_keys"] = named
     if end is not None and end.again is not None:
         facts["form_refused"] = True
     if usage is not None and call.may_have_cut(need.prompt):

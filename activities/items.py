@@ -99,8 +99,8 @@ async def keep_items(connection: Connection, place: Place, items: Sequence[Item]
 class ItemWriter:
     """Takes the items of one call as they arrive and stores them in small batches.
 
-    `kept` counts what this call added, `dropped` what was refused, by code. `take_pending` hands
-    the rest to the transaction that closes the call.
+    `kept` counts what this call added, `dropped` what was refused, by code, `dropped_keys` which.
+    `take_pending` hands the rest to the transaction that closes the call.
     """
 
     pool: Pool
@@ -111,6 +111,7 @@ class ItemWriter:
     part: PartState
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    dropped_keys: dict[str, list[str]] = field(default_factory=dict)
     refused: list[RefusedItem] = field(default_factory=list)
     pending: list[Item] = field(default_factory=list)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
@@ -121,15 +122,21 @@ class ItemWriter:
         known = [*self.part.kept, *self.pending]
         item = self.kind.accept(self.work, self.part.plan, payload, known)
         if isinstance(item, Refused):
-            self.dropped[item.code] += 1
+            self._drop(item.code, item.key)
             if len(self.refused) < MOST_TOLD:
                 self.refused.append(RefusedItem(payload=dict(payload), code=item.code))
         elif any(other.key == item.key for other in known):
-            self.dropped["duplicate"] += 1
+            self._drop("duplicate", item.key)
         else:
             self.pending.append(item)
             self.kept += 1
             self.wake.set()
+
+    def _drop(self, code: str, key: str) -> None:
+        self.dropped[code] += 1
+        named = self.dropped_keys.setdefault(code, [])
+        if key and key not in named and len(named) < MOST_TOLD:
+            named.append(key)
 
     async def run(self) -> None:
         """Stores batches until cancelled; a batch under way is finished first."""

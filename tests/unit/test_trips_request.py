@@ -110,6 +110,10 @@ REFERENCE = reference_text("00")
         (asked("From 2022-03-16 to 2022-03-18."), "/sources/0/text", "is past"),
         (asked("A 60-day trip."), "/sources/0/text", "asks for 60"),
         (replace(asked(), title="0 days in Rome"), "/title", "asks for 0"),
+        (asked("From 2027-03-18 to 2027-03-16."), "/sources/0/text", "before it begins"),
+        (asked("2027年3月18日到2027年3月16日"), "/sources/0/text", "before it begins"),
+        (asked("去杭州玩三天，预算0元"), "/sources/0/text", "more than 0"),
+        (replace(asked("A 60-day trip."), title="A 60-day trip."), "/sources/0/text", "for 60"),
     ],
 )
 def test_requests_that_cannot_be_planned_are_refused_with_a_sentence(

@@ -289,6 +289,20 @@ def test_what_no_plan_can_meet_is_one_issue_for_the_person(
     assert said in only(verified(asking("00", **wishes), days_of("00")), "request").problem
 
 
+def test_a_city_that_the_data_does_not_know_is_one_issue_for_the_person() -> None:
+    given = replace(material("00", in_words=True), title="A trip", attributes={})
+    data = given.sources[1]
+    sentence = "3 days from St. Petersburg to Atlantis, March 16th to 18th, 2022, budget $1,700."
+    lost = replace(given, sources=(replace(given.sources[0], text=sentence), data))
+    found = only(ITINERARY.verify(lost, trip("00").body), "request")
+    assert found.problem == "The reference data knows no Atlantis; it has Rockford, " + (
+        "St. Petersburg."
+    )
+    near = sentence.replace("Atlantis", "Winnebago, near Rockford")
+    known = replace(given, sources=(replace(given.sources[0], text=near), data))
+    assert ITINERARY.verify(known, trip("00").body) == ()
+
+
 def test_fields_and_words_that_differ_are_one_issue_for_the_person() -> None:
     given = replace(material("00", in_words=True), attributes={"people": 3, "budget": 9000})
     found = ITINERARY.verify(given, trip("00").body)

@@ -89,6 +89,11 @@ def material(name: str, *, in_words: bool = False, reference: str | None = None)
     )
 
 
+def asked_zh(sentence: str) -> Material:
+    words = SourceText(id="words", name="request", media_type="text/plain", text=sentence)
+    return Material(title="苏州", language="zh", attributes={}, sources=(words,))
+
+
 @cache
 def trip(name: str, *, in_words: bool = False) -> Trip:
     given = material(name, in_words=in_words)

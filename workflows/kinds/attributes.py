@@ -5,12 +5,37 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from enum import StrEnum
 from typing import Any
 
 from workflows.kinds.kind import Payload
 
 Check = Callable[[Any], str | None]
 """The problem as an English sentence, or None."""
+
+
+class Type(StrEnum):
+    """What a field holds, for forms and command lines; the check of the field decides."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    AMOUNT = "amount"
+    DATE = "date"
+    LIST = "list"
+
+
+_TYPES: dict[Check, Type] = {}
+
+
+def of_type(type_: Type) -> Callable[[Check], Check]:
+    """Marks a check with what it asks for; one without a mark asks for a text."""
+
+    def mark(check: Check) -> Check:
+        _TYPES[check] = type_
+        return check
+
+    return mark
+
 
 _LONGEST = 2000
 _MOST = 500
@@ -23,6 +48,7 @@ def string(value: Any) -> str | None:
     return None if len(value) <= _LONGEST else f"At most {_LONGEST} characters."
 
 
+@of_type(Type.DATE)
 def calendar_date(value: Any) -> str | None:
     try:
         date.fromisoformat(value)
@@ -42,18 +68,21 @@ def timezone(value: Any) -> str | None:
     return "This must be a time zone like Europe/Berlin."
 
 
+@of_type(Type.NUMBER)
 def count(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
         return "This must be a whole number from 1 to 1000."
     return None
 
 
+@of_type(Type.NUMBER)
 def days(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 60:
         return "This must be a whole number from 1 to 60."
     return None
 
 
+@of_type(Type.AMOUNT)
 def amount(value: Any) -> str | None:
     if isinstance(value, str) and re.fullmatch(r"\d{1,12}(\.\d{1,4})?", value):
         return None
@@ -78,6 +107,13 @@ def strings(value: Any) -> list[tuple[str, str]]:
 
 
 ListCheck = Callable[[Any], list[tuple[str, str]]]
+
+
+def types_of(fields: Mapping[str, Check], lists: Mapping[str, ListCheck]) -> Mapping[str, Type]:
+    """What each attribute holds, in the order of the kind."""
+    return {name: _TYPES.get(check, Type.TEXT) for name, check in fields.items()} | dict.fromkeys(
+        lists, Type.LIST
+    )
 
 
 def check_fields(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from workflows.kinds import reviewers, schemas, scopes
-from workflows.kinds.attributes import Check, ListCheck, check_fields
+from workflows.kinds.attributes import Check, ListCheck, Type, check_fields, types_of
 from workflows.kinds.edits import apply_edits
 from workflows.kinds.founded import (
     accept_edit,
@@ -87,6 +87,11 @@ class CheckedText:
     @property
     def attribute_names(self) -> frozenset[str]:
         return frozenset(self.fields) | frozenset(self.lists)
+
+    @property
+    def attribute_types(self) -> Mapping[str, Type]:
+        """What each attribute holds, in the order in which forms ask for them."""
+        return types_of(self.fields, self.lists)
 
     def check_attributes(self, attributes: Payload) -> list[tuple[str, str]]:
         return check_fields(attributes, self.fields, self.lists)

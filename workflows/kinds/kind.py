@@ -116,9 +116,11 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """An item that is dropped and counted, with a code that says why."""
+    """An item that is dropped and counted, with a code that says why; `key` is the one it would
+    have had, where it has one, for whoever wants to know what was dropped."""
 
     code: str
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from workflows.kinds.itinerary.plan import Look, parse_plan, render_plan
 from workflows.kinds.itinerary.reference import requests_of
 from workflows.kinds.itinerary.request import request_of
 from workflows.kinds.itinerary.rewriting import for_model, refined, widened
+from workflows.kinds.itinerary.schedule import schedule
 from workflows.kinds.itinerary.verifiers import VERIFIERS
 from workflows.kinds.kind import (
     Item,
@@ -33,6 +34,7 @@ from workflows.kinds.kind import (
     Work,
 )
 from workflows.kinds.prompting import Block, compact
+from workflows.showing import Schedule
 from workflows.vocabulary import StepName
 
 
@@ -126,6 +128,10 @@ class Itinerary(CheckedText):
             parse_plan(body), chinese=look.chinese, currency=look.currency, budget=request.budget
         )
         return f"{body}\n{costs}" if costs else body
+
+    def schedule(self, material: Material, body: str) -> Schedule | None:
+        """The plan day by day, as pages show and print it."""
+        return schedule(material, body)
 
     def refine(self, work: Work, items: Sequence[Item]) -> Refined:
         made = refined(work, items)

@@ -21,7 +21,7 @@ _COLUMNS: Sequence[tuple[str, str, frozenset[Sort]]] = (
 )
 
 _NAMES = "|".join(name for column in _COLUMNS for name in column[:2])
-_TABLE = re.compile(
+TABLE = re.compile(
     rf"^\| (?P<day>Day|日)(?: \| (?:{_NAMES}))* \| (?:Total|合计) \|[ \t]*\r?\n"
     r"(?:\|[^\r\n]*(?:\r?\n|\Z))+",
     re.MULTILINE,
@@ -81,33 +81,45 @@ def total(plan: Plan) -> float:
     return sum(entry.cost for _, entry in plan.entries() if entry.cost is not None)
 
 
-def table(plan: Plan, *, chinese: bool, currency: str = "", budget: float | None = None) -> str:
-    """The section of costs; empty when no entry has any."""
+Rows = tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]
+
+
+def rows_of(plan: Plan, *, chinese: bool, currency: str = "") -> Rows | None:
+    """Head, a row for each day and the sums, as cells; None when no entry has a cost."""
     if not any(entry.cost is not None for _, entry in plan.entries()):
-        return ""
+        return None
     used = [
         column for column in _COLUMNS if any(_sum(day, column[2]) is not None for day in plan.days)
     ]
     heads = [column[1] if chinese else column[0] for column in used]
     first, last = ("日", "合计") if chinese else ("Day", "Total")
     every = frozenset(Sort)
-    rows = [
-        [
+    rows = tuple(
+        (
             str(day.number),
             *(_shown(_sum(day, column[2])) for column in used),
             _shown(_sum(day, every)),
-        ]
+        )
         for day in sorted(plan.days, key=lambda day: day.number)
-    ]
+    )
     sums = [_shown(_over(plan, column[2])) for column in used]
     whole = _shown(_over(plan, every))
+    return (first, *heads, last), rows, (last, *sums, f"{whole} {currency}".strip())
+
+
+def table(plan: Plan, *, chinese: bool, currency: str = "", budget: float | None = None) -> str:
+    """The section of costs; empty when no entry has any."""
+    made = rows_of(plan, chinese=chinese, currency=currency)
+    if made is None:
+        return ""
+    head, rows, foot = made
     lines = [
         "## 费用" if chinese else "## Costs",
         "",
-        _line([first, *heads, last]),
-        _line(["---"] * (len(heads) + 2)),
+        _line(head),
+        _line(["---"] * len(head)),
         *map(_line, rows),
-        _line([last, *sums, f"{whole} {currency}".strip()]),
+        _line(foot),
     ]
     if budget is not None:
         word = "预算" if chinese else "Budget"
@@ -117,14 +129,14 @@ def table(plan: Plan, *, chinese: bool, currency: str = "", budget: float | None
 
 def total_line(body: str) -> str:
     """The last row of the table of costs as it stands in a body; empty without one."""
-    found = _TABLE.search(body)
+    found = TABLE.search(body)
     return found.group(0).rstrip().splitlines()[-1].rstrip() if found else ""
 
 
 def with_costs(body: str, currency: str) -> str:
     """The body with the rows of its table counted anew. A table of other columns, as a person may
     have written it, stays as it is."""
-    found = _TABLE.search(body)
+    found = TABLE.search(body)
     if found is None:
         return body
     fresh = table(parse_plan(body), chinese=found["day"] == "日", currency=currency)

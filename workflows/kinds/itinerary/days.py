@@ -17,6 +17,7 @@ from workflows.kinds.itinerary.reference import minutes_of
 from workflows.kinds.kind import Item, Payload, Refused
 
 _LONGEST = 300
+_LONGEST_KEY = 6
 _MOST_ENTRIES = 60
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _TEXTS = ("start", "end", "kind", "name")
@@ -27,15 +28,16 @@ def accept_day(payload: Payload, kept: Sequence[Item], days: int) -> Item | Refu
     if not is_well_formed(payload):
         return Refused(code="invalid")
     number = payload["day"]
+    key = str(number)
     if not 1 <= number <= days:
-        return Refused(code="out_of_range")
+        return Refused(code="out_of_range", key=key[:_LONGEST_KEY])
     if not payload["entries"]:
-        return Refused(code="empty")
+        return Refused(code="empty", key=key)
     for item in kept:
-        if item.key == str(number):
+        if item.key == key:
             same = _clean(item.payload) == _clean(payload)
-            return Refused(code="duplicate" if same else "changed_earlier")
-    return Item(key=str(number), payload=_clean(payload))
+            return Refused(code="duplicate" if same else "changed_earlier", key=key)
+    return Item(key=key, payload=_clean(payload))
 
 
 def is_well_formed(payload: Payload) -> bool:

@@ -8,24 +8,29 @@ from typing import Any
 
 from workflows.kinds import attributes
 from workflows.kinds.itinerary import saying
-from workflows.kinds.itinerary.reference import Reference, city_key, read, reference_of, requests_of
-from workflows.kinds.itinerary.request import MOST_DAYS, TripRequest, request_of
+from workflows.kinds.itinerary.reference import read, reference_of, requests_of
+from workflows.kinds.itinerary.request import MOST_DAYS, request_of
+from workflows.kinds.itinerary.wishes import knows, unknown_city
 from workflows.kinds.kind import Material, Payload
 
+_NO_BUDGET = "The budget must be more than 0; leave it out when there is none."
+_SPANS = frozenset({"days", "end_date"})
 Problem = tuple[str, str]
 """JSON pointer and English sentence."""
 
 
+@attributes.of_type(attributes.Type.NUMBER)
 def days(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_DAYS:
         return f"This must be a whole number of days from 1 to {MOST_DAYS}."
     return None
 
 
+@attributes.of_type(attributes.Type.AMOUNT)
 def budget(value: Any) -> str | None:
     problem = attributes.amount(value)
     if problem is None and float(value) == 0:
-        return "The budget must be more than 0; leave it out when there is none."
+        return _NO_BUDGET
     return problem
 
 
@@ -56,15 +61,31 @@ def check_request(material: Material, today: date) -> list[Problem]:
 
 
 def _words(material: Material) -> Iterator[Problem]:
-    """What the sentence asks for, where no field says it."""
-    if "days" in material.attributes or "end_date" in material.attributes:
-        return
-    said = saying.read(material.title).days, "/title"
+    """What the sentences ask for, where no field says it; each thing once, though a title may
+    repeat what a source says."""
+    found: dict[str, str] = {}
+    for at, text in _texts(material):
+        for problem in _said(saying.read(text), material.attributes):
+            found.setdefault(problem, at)
+    for problem, at in found.items():
+        yield at, problem
+
+
+def _said(said: saying.Said, given: Payload) -> Iterator[str]:
+    if said.first and said.last and said.last < said.first and "start_date" not in given:
+        yield f"The trip would end on {said.last}, before it begins on {said.first}."
+    if said.budget == 0 and "budget" not in given:
+        yield _NO_BUDGET
+    if said.days is not None and not 1 <= said.days <= MOST_DAYS and not given.keys() & _SPANS:
+        yield f"A trip has 1 to {MOST_DAYS} days; this asks for {said.days}."
+
+
+def _texts(material: Material) -> Iterator[tuple[str, str]]:
+    """Sources that are no data, and the title, with their pointers."""
     for at, source in enumerate(material.sources):
-        if said[0] is None and read(source.text) is None:
-            said = saying.read(source.text[:4000]).days, f"/sources/{at}/text"
-    if said[0] is not None and not 1 <= said[0] <= MOST_DAYS:
-        yield said[1], f"A trip has 1 to {MOST_DAYS} days; this asks for {said[0]}."
+        if read(source.text) is None:
+            yield f"/sources/{at}/text", source.text[:4000]
+    yield "/title", material.title
 
 
 def _data(material: Material) -> Iterator[Problem]:
@@ -80,26 +101,8 @@ def _data(material: Material) -> Iterator[Problem]:
     request = request_of(material)
     named = ("from", request.start), ("to", request.to)
     for name, city in named:
-        if name in material.attributes and city and not _knows(reference, request, name, city):
-            yield (
-                f"/attributes/{name}",
-                f"The reference data knows no {city[:80]}; it has {_listed(reference)}.",
-            )
-
-
-def _knows(reference: Reference, request: TripRequest, name: str, city: str) -> bool:
-    key = city_key(city)
-    if any(key == one or (len(key) > 2 and (one in key or key in one)) for one in reference.known):
-        return True
-    if name == "from":
-        return not reference.connected
-    visited = [one for one in reference.cities if city_key(one) != city_key(request.start or "")]
-    return len(visited) > 1  # a region, as in "two cities in Texas"
-
-
-def _listed(reference: Reference) -> str:
-    names = [*reference.cities, *(leg.start for leg in reference.legs)]
-    return ", ".join(dict.fromkeys(names[:200])) or "no city"
+        if name in material.attributes and city and not knows(reference, request, name, city):
+            yield f"/attributes/{name}", unknown_city(reference, city)
 
 
 def _over(material: Material, today: date) -> Iterator[Problem]:

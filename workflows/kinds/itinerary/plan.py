@@ -21,7 +21,7 @@ _DAY = re.compile(
 _HEADING = re.compile(r"^#{1,4}[ \t]+\S[^\r\n]*", re.MULTILINE)
 _ENTRY = re.compile(
     r"^[-*+][ \t]+(?:(?P<start>\d{1,2}[:：]\d{2})[ \t]*[–—~至-][ \t]*(?P<end>\d{1,2}[:：]\d{2})"
-    r"[ \t]+)?(?P<word>[^:：\r\n\d]{1,30})[:：][ \t]*(?P<rest>[^\r\n]+?)[ \t]*$",
+    r"[ \t]+)?(?P<word>[^:：\r\n\d]{1,30})[:：][ \t]*(?P<rest>[^\r\n]+?)[ \t]*\r?$",
     re.MULTILINE,
 )
 _COST = re.compile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
@@ -25,6 +25,8 @@ class TripRequest(saying.Wishes):
     days: int
     minimum_nights: int | None = None
     conflicts: tuple[str, ...] = ()
+    words: str = field(default="", repr=False)
+    """What was said beside the fields."""
 
     @property
     def party(self) -> int:
@@ -90,6 +92,7 @@ def _merged(fields: tuple[tuple[str, Any], ...], words: str) -> TripRequest:
         transport=given.get("transport") or said.transport,
         minimum_nights=given.get("minimum_nights"),
         conflicts=_conflicts(given, said, days),
+        words=words,
     )
 
 

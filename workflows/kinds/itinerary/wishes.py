@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workflows.kinds.itinerary.costs import price_of_leg, price_of_place
 from workflows.kinds.itinerary.plan import amount
-from workflows.kinds.itinerary.reference import Place, Reference, city_key
+from workflows.kinds.itinerary.reference import Place, Reference, city_key, plain
 from workflows.kinds.itinerary.request import TripRequest
 from workflows.kinds.itinerary.sorts import Sort
 
@@ -86,9 +86,37 @@ def fits_stay(place: Place, request: TripRequest, nights: int) -> bool:
     )
 
 
+def knows(reference: Reference, request: TripRequest, name: str, city: str) -> bool:
+    """Whether the data has the city; a region, as in "two cities in Texas", is one it may have."""
+    key = city_key(city)
+    if any(key == one or (len(key) > 2 and (one in key or key in one)) for one in reference.known):
+        return True
+    if name == "from":
+        return not reference.connected
+    visited = [one for one in reference.cities if city_key(one) != city_key(request.start or "")]
+    return len(visited) > 1
+
+
+def unknown_city(reference: Reference, city: str) -> str:
+    names = [*reference.cities, *(leg.start for leg in reference.legs)]
+    listed = ", ".join(dict.fromkeys(names[:200])) or "no city"
+    return f"The reference data knows no {city[:80]}; it has {listed}."
+
+
+def _nowhere(request: TripRequest, reference: Reference) -> str | None:
+    """Where to, if the data does not know it, and the words name no other city of it."""
+    if not request.to or not reference.cities or knows(reference, request, "to", request.to):
+        return None
+    said, home = plain(request.words), city_key(request.start or "")
+    visited = {city_key(city) for city in reference.cities} - {home}
+    return None if any(key in said for key in visited) else unknown_city(reference, request.to)
+
+
 def impossible(request: TripRequest, reference: Reference) -> dict[str, str]:
     """Wishes that no plan over this data can meet, by the verifier that would tell of them."""
     found: dict[str, str] = {}
+    if (nowhere := _nowhere(request, reference)) is not None:
+        found["cities"] = nowhere
     nights = max(1, request.days - 1)
     stays = [place for place in reference.places if place.sort is Sort.STAY]
     if stays and not any(fits_stay(place, request, nights) for place in stays):
