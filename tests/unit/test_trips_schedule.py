@@ -72,9 +72,9 @@ def test_what_is_no_entry_is_shown_where_it_stands() -> None:
 
 
 def test_a_table_that_a_person_made_stays_and_the_counted_one_follows() -> None:
-    body = "## Day 1 · Rome\n\n- lunch: Bo's (12)\n\n## Costs\n\n| Who | Pays |\n|---|---|\n| Bo | 1 |\n"
-    found = shown(body)
-    assert notes(found) == ["## Costs\n\n| Who | Pays |\n|---|---|\n| Bo | 1 |"]
+    theirs = "## Costs\n\n| Who | Pays |\n|---|---|\n| Bo | 1 |"
+    found = shown(f"## Day 1 · Rome\n\n- lunch: Bo's (12)\n\n{theirs}\n")
+    assert notes(found) == [theirs]
     assert isinstance(found.pieces[-1], Table)
 
 
