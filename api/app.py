@@ -24,7 +24,6 @@ from api import (
     events,
     export,
     openapi,
-    pages,
     runs,
     service,
     sources,
@@ -35,6 +34,7 @@ from api.commands import ensure_default_profile
 from api.cursors import BadCursor
 from api.edge import Edge
 from api.errors import Refusal, on_misfit, on_refusal, problem
+from api.pages import routes as pages
 from api.signals import Signals
 from api.state import State, request_id_of
 from deploy.database import AWAY, open_pool

@@ -11,12 +11,14 @@ from typing import TypeAlias
 
 from starlette.datastructures import QueryParams
 
-from api import commands, cursors, queries_runs, requests, resume, wire_bulk
+from api import commands, cursors, requests, resume
 from api.errors import Refusal
 from api.filters import run_filter
 from api.idempotency import Done, Tools
-from api.queries_runs import RunFilter
+from api.queries import runs as queries_runs
+from api.queries.runs import RunFilter
 from api.signals import Due
+from api.wire import bulk as wire_bulk
 from deploy.database import Connection
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import ErrorCode, EventType

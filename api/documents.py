@@ -15,7 +15,7 @@ from api.commands import create_run
 from api.idempotency import Done, respond, tools_of
 from api.paths import DocumentId, Page, or_404
 from api.state import state_of
-from api.wire_reading import DocumentRead, Reading
+from api.wire.reading import DocumentRead, Reading
 from deploy.database import Connection
 
 router = APIRouter(tags=["documents"])

@@ -21,7 +21,7 @@ from api.diff import unknown_revision
 from api.errors import Refusal, misfit
 from api.idempotency import web_of
 from api.paths import DocumentId, or_404
-from api.queries_rows import Reader
+from api.queries.rows import Reader
 from api.requests import LARGEST_NUMBER
 from api.state import state_of
 from workflows.exporting import Exportable, Exported, Exporter, NotExportable

@@ -13,8 +13,9 @@ import logging
 from collections import deque
 from collections.abc import Mapping
 
-from api import queries_stream, wire
-from api.queries_stream import Head, News
+from api import wire
+from api.queries import stream as queries_stream
+from api.queries.stream import Head, News
 from deploy.database import AWAY, Pool
 
 log = logging.getLogger("redraft.api.feed")

@@ -13,8 +13,8 @@ from starlette.datastructures import QueryParams
 
 from api import cursors
 from api.errors import Refusal
-from api.queries_calls import CallFilter
-from api.queries_runs import RunFilter
+from api.queries.calls import CallFilter
+from api.queries.runs import RunFilter
 from deploy.database import clean
 from workflows.vocabulary import CallStatus, ErrorCode, Phase, RunStatus, StepName
 

@@ -19,8 +19,8 @@ from starlette.datastructures import UploadFile
 from api import cursors, edits, requests
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
-from api.queries_rows import Reader
-from api.wire_reading import Reading
+from api.queries.rows import Reader
+from api.wire.reading import Reading
 from deploy.blobs import BlobStore, Incoming, NoStore
 from deploy.database import Connection, Row, new_id
 from deploy.settings import Settings

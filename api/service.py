@@ -20,7 +20,7 @@ from api.openapi import PRODUCT_VERSION
 from api.paths import Page, or_404
 from api.profiles import NewProfile, append_version
 from api.state import state_of
-from api.wire_profiles import ProfileBody, SwitchesBody
+from api.wire.profiles import ProfileBody, SwitchesBody
 from deploy.migrations import HEAD
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Reason

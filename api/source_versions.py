@@ -10,7 +10,7 @@ from api import inserts, queries, requests
 from api.cursors import is_uuid
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
-from api.wire_reading import Reading, SourceAdded
+from api.wire.reading import Reading, SourceAdded
 from deploy.database import Connection, Row, new_id
 from workflows.vocabulary import ErrorCode, EventType
 

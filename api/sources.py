@@ -13,7 +13,7 @@ from api.bodies import accepts, is_form, read_json
 from api.idempotency import respond, tools_of
 from api.paths import DocumentId
 from api.source_versions import add_source
-from api.wire_reading import Preview, Reading, SourceAdded, preview
+from api.wire.reading import Preview, Reading, SourceAdded, preview
 
 router = APIRouter(tags=["documents"])
 Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]

@@ -11,7 +11,7 @@ from api import file_reading, requests
 from api.bodies import fit
 from api.errors import misfit
 from api.uploads import check_names, form_of, source_of, text_of
-from api.wire_reading import Reading
+from api.wire.reading import Reading
 
 _FILE = {"type": "string", "format": "binary"}
 

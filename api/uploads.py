@@ -19,8 +19,8 @@ from api import file_reading, recordings, requests
 from api.bodies import check_text, fit, parse_json
 from api.errors import Refusal, misfit, too_large
 from api.state import state_of
-from api.wire_reading import Reading
-from api.wire_reading import reading as told
+from api.wire.reading import Reading
+from api.wire.reading import reading as told
 from deploy.blobs import Incoming
 from workflows.vocabulary import ErrorCode
 

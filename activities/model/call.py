@@ -19,7 +19,7 @@ import httpx2
 from activities import failures
 from activities.failures import BadAddressError, Failure, KeyNotSetError, ProviderError, Verdict
 from activities.model.formats import Manner, input_tokens, milder, request_body
-from activities.model.learned import LEAST, is_wide, sample_of
+from activities.model.learned import is_wide, may_be_cut, sample_of
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
@@ -34,8 +34,6 @@ SHORTEST_SECRET = 16
 """Servers that ask for no key get any word, and a word may stand in a reply."""
 UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.InvalidURL)
 """No connection, so no request."""
-SHORT_PROMPT, CONTEXT_AT_LEAST = 3_000, 1_000
-"""Tokens; a shorter prompt fits every context."""
 AFTER_FINISH = 3.0
 """Seconds for usage and `[DONE]` after the finish reason."""
 AFTER_BROKEN = 4_000
@@ -145,18 +143,15 @@ class ModelCall:
         return sample_of(self.text if usage.reasoning else self.received)
 
     def may_have_cut(self, expected: int) -> bool:
-        """Whether the server counted so much less than was sent that it may have cut the prompt:
-        some do, from the front and without a word, when it is longer than the context they were
-        started with. A sign, no proof: others leave out what they had in their cache."""
-        usage = self.usage
-        if usage is None or expected < SHORT_PROMPT:
-            return False
-        return CONTEXT_AT_LEAST < usage.input < expected * LEAST
+        """Whether the server counted so much less than was sent that it may have cut the prompt."""
+        return self.usage is not None and may_be_cut(self.usage.input, sent=expected)
 
     def cut_prompt(self, expected: int) -> bool:
-        """Whether that is to be believed: it never counted a prompt of about this length."""
-        known = self._profile.learned.longest
-        return self.may_have_cut(expected) and known < expected * LEAST
+        """Whether that is to be believed."""
+        if self.usage is None:
+            return False
+        wide = is_wide(self._prompt.user)
+        return self._profile.learned.surely_cut(self.usage.input, sent=expected, wide=wide)
 
     def estimate(self) -> Usage | None:
         """What a call cost whose provider did not say: the messages as they were sent, and what

@@ -28,6 +28,10 @@ LEAST_INPUT, LEAST_OUTPUT = 200, 40
 """Tokens of a sample; what a chat format adds weighs too much in shorter ones."""
 LONGEST_SAMPLE = 12_000
 """Characters of a reply that are counted as a sample: it happens between last byte and commit."""
+SHORT_PROMPT, CONTEXT_AT_LEAST = 3_000, 1_000
+"""Tokens; a shorter prompt fits every context."""
+SURELY_CUT = 0.4
+"""Of what was sent; no vocabulary and no rule of thumb is so far from what it counted before."""
 _WIDE_SHARE = 0.2
 
 
@@ -37,6 +41,8 @@ class Ratio:
 
     input: float = 1.0
     output: float = 1.0
+    taught: bool = False
+    """Whether its server was seen to count prompts about as we do, or evenly more or less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +56,20 @@ class Learned:
     manner: str | None = None
 
     def input(self, estimated: int, *, wide: bool) -> int:
-        return math.ceil(estimated * (self.wide if wide else self.narrow).input)
+        return math.ceil(estimated * self.ratio(wide=wide).input)
+
+    def ratio(self, *, wide: bool) -> Ratio:
+        return self.wide if wide else self.narrow
+
+    def surely_cut(self, counted: int, *, sent: int, wide: bool) -> bool:
+        """Of a server that counts as we do (a gateway that divides characters by four does not),
+        far too little, and never a prompt of about this length."""
+        known = self.ratio(wide=wide).taught and self.longest < sent * LEAST
+        return known and may_be_cut(counted, sent=sent) and counted < sent * SURELY_CUT
 
     def output(self, text: str) -> int:
         """Tokens of what a model wrote. For a long text not on the loop."""
-        return round(tokens.count(text) * (self.wide if is_wide(text) else self.narrow).output)
+        return round(tokens.count(text) * self.ratio(wide=is_wide(text)).output)
 
     def count(self, text: str) -> int:
         """Tokens of a piece of a prompt."""
@@ -62,6 +77,13 @@ class Learned:
 
 
 UNTAUGHT = Learned()
+
+
+def may_be_cut(counted: int, *, sent: int) -> bool:
+    """Some servers cut a prompt, from the front and without a word, when it is longer than the
+    context they were started with. A sign, no proof: others leave out what they had in their
+    cache, or count in a way of their own."""
+    return sent >= SHORT_PROMPT and CONTEXT_AT_LEAST < counted < sent * LEAST
 
 
 def is_wide(text: str) -> bool:
@@ -106,4 +128,5 @@ def _ratio(row: Mapping[str, Any] | None) -> Ratio:
     return Ratio(
         input=row["input"] if row["inputs"] >= SAMPLES else 1.0,
         output=row["output"] if row["outputs"] >= SAMPLES else 1.0,
+        taught=row["inputs"] >= SAMPLES,
     )

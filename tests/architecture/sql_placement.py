@@ -50,7 +50,7 @@ def _faults(name: str, text: str, *, inside: bool) -> Iterator[str]:
         yield "the statement stands outside its function"
     if _STAR.search(text):
         yield "columns are listed, never *"
-    reads_only = name.startswith(("api/queries", "worker/"))
+    reads_only = name.startswith(("api/queries/", "worker/"))
     if reads_only and _WRITE.search(text):
         yield "a reading module writes"
     if name != MOVES and _STATUS.search(text):

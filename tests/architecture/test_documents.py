@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from api.cli import parser
+from api.cli.__main__ import parser
 from tests.architecture import settings_table
 from tests.architecture.sources import ROOT
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import main
-from api.cli_client import find_address
+from api.cli.__main__ import main
+from api.cli.client import find_address
 from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_run, problem
 
 RUN = f"/api/runs/{RUN_ID}"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import main
-from api.cli_show import short_ids
+from api.cli.__main__ import main
+from api.cli.show import short_ids
 from tests.architecture.sources import ROOT
 from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_event, make_run, problem
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from api.cli import main
+from api.cli.__main__ import main
 from tests.services import ROOT
 
 

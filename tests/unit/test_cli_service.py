@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from api.cli import main
+from api.cli.__main__ import main
 from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_run, problem
 
 RUN = f"/api/runs/{RUN_ID}"

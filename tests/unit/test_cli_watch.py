@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.cli import main
-from api.cli_watch import LiveText
+from api.cli.__main__ import main
+from api.cli.watch import LiveText
 from tests.architecture.sources import ROOT
 from tests.fake_api import RUN_ID, FakeApi, Reply, frame, make_event, make_run
 

@@ -12,7 +12,7 @@ from api import docs_page
 from api.bodies import fit
 from api.profiles import NewProfile, problems
 from api.requests import SwitchesChange
-from api.wire_profiles import ProfileBody, SwitchesBody
+from api.wire.profiles import ProfileBody, SwitchesBody
 from tests.architecture.sources import ROOT
 from workflows.kinds import load_kinds
 

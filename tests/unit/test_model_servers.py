@@ -9,7 +9,7 @@ import pytest
 
 from activities.failures import Verdict
 from activities.model.client import Usage
-from activities.model.learned import Learned
+from activities.model.learned import Learned, Ratio
 from tests.between import AUTHORITY, proxy, tls_end
 from tests.fake_llm import Chars, FakeLLM, Items, Reply, errors
 from tests.model_caller import EDITS, KEY, Caller
@@ -274,19 +274,23 @@ async def test_a_finish_reason_is_known_by_its_other_names(caller: Caller) -> No
 
 
 @pytest.mark.parametrize(
-    ("counted", "sent", "longest", "doubtful"),
+    ("counted", "longest", "taught", "doubtful"),
     [
-        (4_096, 12_000, 0, (True, True)),
-        (4_096, 12_000, 4_096, (True, True)),
-        (4_096, 12_000, 11_500, (True, False)),  # it leaves out what it had in its cache
-        (11_000, 12_000, 0, (False, False)),
-        (1_500, 2_500, 0, (False, False)),
-        (300, 12_000, 0, (False, False)),
+        (4_096, 0, True, (True, True)),
+        (4_096, 4_096, True, (True, True)),
+        (4_096, 11_500, True, (True, False)),  # it leaves out what it had in its cache
+        (4_096, 0, False, (True, False)),  # nobody knows how it counts
+        (3_100, 3_100, False, (True, False)),  # characters by four, of Chinese
+        (7_400, 4_000, True, (True, False)),  # the same, of many numbers
+        (11_000, 0, True, (False, False)),
+        (300, 0, True, (False, False)),
     ],
 )
 async def test_a_prompt_that_the_server_may_have_cut_is_told_of(
-    caller: Caller, counted: int, sent: int, longest: int, doubtful: tuple[bool, bool]
+    caller: Caller, counted: int, longest: int, taught: bool, doubtful: tuple[bool, bool]
 ) -> None:
     reply = Reply(items=EDITS, prompt_tokens=counted)
-    ended = await caller.ask(reply, learned=Learned(longest=longest))
+    sent, ratio = 12_000, Ratio(taught=taught)
+    ended = await caller.ask(reply, learned=Learned(narrow=ratio, wide=ratio, longest=longest))
     assert (ended.call.may_have_cut(sent), ended.call.cut_prompt(sent)) == doubtful
+    assert not ended.call.may_have_cut(2_500), "a short prompt fits every context"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from api import pages_change, wire
+from api import wire
 from api.markdown import render
+from api.pages import change as pages_change
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

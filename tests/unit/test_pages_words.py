@@ -10,8 +10,9 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from api import pages_view, text_codes, text_extract, wire
-from api.pages_help import states
+from api import text_codes, text_extract, wire
+from api.pages import view as pages_view
+from api.pages.help import states
 from api.text import catalogue
 from tests.unit.pages_rows import a_run
 from workflows.vocabulary import (

@@ -1,0 +1,235 @@
+"""Client commands: `python -m api.cli COMMAND …`, dispatched by the launcher `redraft`.
+
+Exit codes: 0 ok, 2 usage, 3 refused, 4 the run failed, 5 unreachable. Whatever a page shows or
+does, these can too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from api.cli import commands, documents
+from api.cli import many as cli_many
+from api.cli import service as cli_service
+from api.cli.client import (
+    REFUSED,
+    UNREACHABLE,
+    USAGE,
+    Client,
+    Refused,
+    Unreachable,
+    UsageError,
+    find_address,
+)
+from api.cli.kinds import check_kind
+from api.cli.limits import add_limits
+from api.cli.show import complain, print_refusal
+from api.cli.words import NEXT_BY_CODE, clean, status_words
+from workflows.vocabulary import RunStatus
+
+Command = Callable[[Client, argparse.Namespace], int]
+Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
+_INTERRUPTED_BY_KEY = 130
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--url", help="address of the API (REDRAFT_URL)")
+    common.add_argument("--json", action="store_true", help="print JSON, one document a line")
+    return common
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; `./redraft COMMAND --help` shows a part of it."""
+    root = argparse.ArgumentParser(
+        prog="./redraft",
+        description="Commands that talk to a running Redraft.",
+        epilog="The key is read from REDRAFT_API_KEY. An ID may be its beginning, "
+        "for example as ./redraft runs prints it.",
+    )
+    commands_of = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    common = _common()
+
+    def add(name: str, run: Command, help_: str) -> argparse.ArgumentParser:
+        # Without `help` a word is known and not listed.
+        listed: dict[str, Any] = {"help": help_} if help_ else {}
+        one = commands_of.add_parser(name, parents=[common], description=help_, **listed)
+        one.set_defaults(run=run)
+        return one
+
+    _add_submit(add("submit", commands.submit, "make documents from files and run them"))
+    _add_runs(add("runs", commands.runs, "list runs, newest first"))
+    one = add(
+        "show",
+        documents.show,
+        "a run: status, limits, revisions, steps, issues; or a document's runs",
+    )
+    one.add_argument("id", help="of a run or a document")
+    add("watch", commands.watch_run, "follow a run until it waits or ends").add_argument("id")
+    _add_moves(add)
+    _add_results(add)
+    cli_many.add_commands(add)
+    cli_service.add_commands(add)
+    one = add("kinds", check_kind, "is this folder a usable kind?")
+    one.add_argument("action", choices=["check"])
+    one.add_argument("folder", metavar="FOLDER")
+    return root
+
+
+def _add_submit(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "files", nargs="+", metavar="FILE", help="Markdown, text, DOCX, HTML; - is stdin"
+    )
+    one.add_argument("--kind", default="minutes", help="kind of document (default: minutes)")
+    one.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="F",
+        help="transcript or notes (also VTT, SRT, JSON), to check against; may be repeated",
+    )
+    one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
+    one.add_argument("--title", help="default: the first heading, else the file's name")
+    one.add_argument("--language", help="language of the document, for example en or zh")
+    one.add_argument("--max-rounds", type=int, metavar="N", help="1 to 20 (default 5)")
+    one.add_argument("--pass-score", type=int, metavar="N", help="0 to 100 (default 90)")
+    one.add_argument("--profile", help="model profile (default: default)")
+    add_limits(one)
+    one.add_argument("--tag", action="append", default=[], help="may be repeated")
+    one.add_argument(
+        "--attribute",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the kind, for example meeting_date=2026-03-01; may be repeated",
+    )
+    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+
+
+def _add_runs(one: argparse.ArgumentParser) -> None:
+    codes = [str(status) for status in RunStatus]
+    one.add_argument("--status", choices=codes, metavar="STATUS", help=", ".join(_named(codes)))
+    one.add_argument("--kind", help="only this kind")
+    one.add_argument("--q", help="words in title or text")
+    one.add_argument("--limit", type=int, metavar="N", help="1 to 200 (default 50)")
+
+
+def _named(codes: Sequence[str]) -> list[str]:
+    return [status_words(code) for code in codes]
+
+
+def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> None:
+    one = add("interrupt", commands.interrupt, "stop a running run; it can be resumed")
+    one.add_argument("id", nargs="?")
+    one.add_argument("--all", action="store_true", help="every running run")
+    one.add_argument("--reason", help="shown to whoever resumes it")
+    one = add("resume", commands.resume, "go on with an interrupted or failed run")
+    one.add_argument("id")
+    one.add_argument("--body", metavar="FILE", help="go on with this edited text")
+    one.add_argument("--base", type=int, metavar="N", help="the revision it is an edit of")
+    one.add_argument("--override", action="store_true", help="past this guardrail stop, once")
+    one.add_argument("--profile", help="go on with another profile")
+    add_limits(one)
+    one.add_argument("--max-rounds", type=int, metavar="N")
+    one.add_argument("--note", help="kept with the event")
+    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+    one = add("confirm", commands.confirm, "take the offered revision as the result")
+    one.add_argument("id")
+    one.add_argument("--revision", type=int, metavar="N", help="default: the offered one")
+    one.add_argument("--body", metavar="FILE", help="confirm this text instead")
+    one.add_argument("--comment")
+    one.add_argument("--override", action="store_true", help="another than the offered one")
+    one = add("reject", commands.reject, "refuse the result")
+    one.add_argument("id")
+    one.add_argument("--comment")
+    one = add("rework", commands.rework, "send the offered text back for more rounds")
+    one.add_argument("id")
+    one.add_argument("--comment", action="append", help="what to change; repeat for more")
+    one.add_argument("--lock", action="append", metavar="QUOTE", help="a passage that must stay")
+    one.add_argument("--instructions", help="for all rounds that follow")
+    one.add_argument("--extra-rounds", type=int, metavar="N", help="1 to 20, default 2")
+    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+    add("cancel", commands.cancel, "end a run for good").add_argument("id")
+
+
+def _add_results(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> None:
+    one = add("fork", documents.fork, "a new document from a revision of a run")
+    one.add_argument("id")
+    one.add_argument("--revision", type=int, required=True, metavar="N")
+    one.add_argument("--start", action="store_true", help="start a run of the new document")
+    one = add("export", documents.export, "the text of a run or document")
+    one.add_argument("id", help="of a run or a document")
+    one.add_argument("--format", help="md, docx, html, json or ics (default: by the file)")
+    one.add_argument("--revision", type=int, metavar="N", help="default: the offered or best")
+    one.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    one = add("delete", documents.delete, "delete a document with everything that belongs to it")
+    one.add_argument("id", help="of a document, or of one of its runs")
+    one.add_argument("--yes", action="store_true", help="do not ask")
+
+
+_NAMED_BY = {"unknown_kind": "/api/kinds", "unknown_profile": "/api/profiles"}
+
+
+def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
+    """The next act after a refusal, with the names there are and the id that was given."""
+    if path := _NAMED_BY.get(refused.code):
+        # A key without the right to read them, or an API that just went: the sentence stays.
+        with contextlib.suppress(Refused, Unreachable):
+            names = sorted({clean(row["name"]) for row in client.pages(path)})
+            return f"choose one of: {', '.join(names)}"
+    act = NEXT_BY_CODE.get(refused.code, "")
+    identity = getattr(given, "id", None)
+    return act.replace(" ID", f" {identity}") if identity else act
+
+
+def _report(client: Client, refused: Refused, given: argparse.Namespace) -> int:
+    if given.json:
+        complain(json.dumps(refused.problem, ensure_ascii=False))
+    else:
+        print_refusal(refused.code, refused.problem, _next(client, refused, given))
+    return (
+        REFUSED
+        if refused.status < 500 or refused.code in ("not_built", "draining")
+        else UNREACHABLE
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parses, runs, and turns every refusal into its exit code."""
+    given = parser().parse_args(arguments)
+    client: Client | None = None
+    try:
+        client = Client(find_address(given.url, os.environ))
+        command: Command = given.run
+        return command(client, given)
+    except UsageError as error:
+        complain(f"redraft {given.command}: {error}")
+        return USAGE
+    except Refused as refused:
+        assert client is not None
+        return _report(client, refused, given)
+    except Unreachable as error:
+        complain(f"redraft: {error}\nnext: start it with ./redraft up, or name it with --url")
+        return UNREACHABLE
+    except KeyboardInterrupt:
+        if given.command in ("watch", "submit", "resume"):
+            complain("\nThe run goes on; ./redraft watch follows it again.")
+        return _INTERRUPTED_BY_KEY
+    except BrokenPipeError:
+        # The reader of our output left (`redraft runs | head`): no fault, and nothing to flush to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    finally:
+        if client is not None:
+            with contextlib.suppress(Exception):
+                client.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""What each client command does: one or a few requests and what is printed of the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import Namespace
+from typing import Any
+
+from api.cli.client import OK, Client, Refused, UsageError
+from api.cli.files import read_source, read_text, title_of
+from api.cli.find import find
+from api.cli.limits import limits
+from api.cli.show import complain, print_moved, print_runs, say, say_json
+from api.cli.watch import watch
+from api.cli.words import one_line
+
+Json = dict[str, Any]
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+def submit(client: Client, given: Namespace) -> int:
+    """One document and run for each file."""
+    if given.title and len(given.files) > 1:
+        raise UsageError("--title names one document; leave it out for several files")
+    if [*given.files, *given.source].count("-") > 1:
+        raise UsageError("standard input (-) can be read only once")
+    _check_language(given.language)
+    sources = [read_source(name, given.encoding) for name in given.source]
+    bodies = [(name, read_text(name, given.encoding)) for name in given.files]
+    if not sources:
+        complain("redraft: no --source: there is nothing to check the document against")
+    worst = OK
+    started = [client.post("/api/runs", _wanted(given, n, b, sources)) for n, b in bodies]
+    for run in started:
+        if given.json:
+            say_json(run)
+        else:
+            say(f"{run['id']}  {one_line(run.get('title') or '')}")
+            say(f"  {client.url}/runs/{run['id']}")
+    if given.watch:
+        for run in started:
+            worst = max(worst, watch(client, run["id"], as_json=given.json))
+    return worst
+
+
+def _check_language(language: str | None) -> None:
+    """Said here in words; the API would answer with its pattern."""
+    if language is not None and (not _LANGUAGE.fullmatch(language) or len(language) > 35):
+        raise UsageError(
+            f"--language {language!r} is no code of a language; give one like en, zh or zh-CN"
+        )
+
+
+def _wanted(given: Namespace, name: str, body: str, sources: list[Json]) -> Json:
+    optional = {
+        "language": given.language,
+        "max_rounds": given.max_rounds,
+        "pass_score": given.pass_score,
+        "profile": given.profile,
+        "tags": given.tag or None,
+        "attributes": dict(_attribute(text) for text in given.attribute) or None,
+        "limits": limits(given.limit) or None,
+    }
+    return {
+        "kind": given.kind,
+        "title": given.title or title_of(name, body),
+        "body": body,
+        "sources": sources,
+        **{key: value for key, value in optional.items() if value is not None},
+    }
+
+
+def _attribute(text: str) -> tuple[str, object]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise UsageError(f"--attribute {text!r}: write it NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value
+
+
+def runs(client: Client, given: Namespace) -> int:
+    query = {"status": given.status, "kind": given.kind, "q": given.q, "limit": given.limit}
+    page = client.get("/api/runs", **{k: v for k, v in query.items() if v is not None})
+    if given.json:
+        say_json(page)
+        return OK
+    print_runs(page["items"])
+    if page.get("next_cursor") and sys.stdout.isatty():
+        say("more: --limit (up to 200), or narrow it with --status, --kind, --q")
+    return OK
+
+
+def watch_run(client: Client, given: Namespace) -> int:
+    return watch(client, find(client, given.id), as_json=given.json)
+
+
+def interrupt(client: Client, given: Namespace) -> int:
+    body = {"reason": given.reason} if given.reason else {}
+    if not given.all:
+        if not given.id:
+            raise UsageError("name a run, or give --all")
+        run = client.post(f"/api/runs/{find(client, given.id)}/interrupt", body)
+        return print_moved(run, as_json=given.json)
+    if given.id:
+        raise UsageError("give either a run or --all")
+    stopped = []
+    for run in list(client.pages("/api/runs", status="RUNNING", limit=200)):
+        try:
+            stopped.append(client.post(f"/api/runs/{run['id']}/interrupt", body))
+        except Refused as refused:
+            # It ended, waits or was deleted meanwhile: not running is what was asked for.
+            if refused.code not in ("status_changed", "final_status", "not_found", "deleted"):
+                raise
+    for run in stopped:
+        print_moved(run, as_json=given.json)
+    if not given.json:
+        say(f"{len(stopped)} interrupted")
+    return OK
+
+
+def resume(client: Client, given: Namespace) -> int:
+    identity = find(client, given.id)
+    body: Json = {}
+    if given.body:
+        text = read_text(given.body)
+        base = given.base
+        if base is None:
+            base = client.get(f"/api/runs/{identity}")["working_revision"]
+        body = {"body": text, "base_revision": base}
+    if given.override:
+        body["override_guardrail"] = True
+    if given.limit:
+        body["limits"] = limits(given.limit)
+    for name in ("profile", "max_rounds", "note"):
+        if (value := getattr(given, name)) is not None:
+            body[name] = value
+    code = print_moved(client.post(f"/api/runs/{identity}/resume", body), as_json=given.json)
+    return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)
+
+
+def confirm(client: Client, given: Namespace) -> int:
+    """Without --revision the offered one, which is named before and after."""
+    run = client.get(f"/api/runs/{find(client, given.id)}")
+    offered = run.get("offered_revision")
+    revision = given.revision if given.revision is not None else offered
+    if revision is None:
+        # Nothing is offered: let the API say why, with the run's status as it is now.
+        revision = run.get("best_revision") or run.get("working_revision") or 0
+    body: Json = {"revision": revision}
+    if given.body:
+        body["body"] = read_text(given.body)
+    if given.comment:
+        body["comment"] = given.comment
+    if given.override:
+        body["override_offered"] = True
+    confirmed = client.post(f"/api/runs/{run['id']}/confirm", body)
+    if given.json:
+        say_json(confirmed)
+    else:
+        text = "your text, based on revision" if given.body else "revision"
+        mark = " (the offered one)" if revision == offered else ""
+        say(f"confirmed {text} {revision}{mark} of “{one_line(run.get('title') or '')}”")
+    return OK
+
+
+def reject(client: Client, given: Namespace) -> int:
+    body = {"comment": given.comment} if given.comment else {}
+    run = client.post(f"/api/runs/{find(client, given.id)}/reject", body)
+    return print_moved(run, as_json=given.json)
+
+
+def rework(client: Client, given: Namespace) -> int:
+    """The offered text goes back; each --comment becomes an issue that the next round answers."""
+    body: Json = {
+        "comments": [{"text": text} for text in given.comment or ()],
+        "locks": [{"quote": quote} for quote in given.lock or ()],
+    }
+    for name in ("instructions", "extra_rounds"):
+        if (value := getattr(given, name)) is not None:
+            body[name] = value
+    if not (given.comment or given.lock or given.instructions or given.extra_rounds):
+        raise UsageError("say what to change: --comment, --lock, --instructions or --extra-rounds")
+    identity = find(client, given.id)
+    code = print_moved(client.post(f"/api/runs/{identity}/rework", body), as_json=given.json)
+    return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)
+
+
+def cancel(client: Client, given: Namespace) -> int:
+    run = client.post(f"/api/runs/{find(client, given.id)}/cancel")
+    return print_moved(run, as_json=given.json)

@@ -1,0 +1,132 @@
+"""Client commands about a document as a whole: `show` of one, `fork`, `export`, `delete`."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from api.cli.client import OK, Client, Refused, UsageError
+from api.cli.find import find, find_document
+from api.cli.run import print_run
+from api.cli.show import print_moved, print_runs, say, say_json
+from api.cli.words import one_line
+
+Json = dict[str, Any]
+_MOST_RUNS = 50
+FORMATS = ("md", "docx", "html", "json", "ics")
+
+
+def show(client: Client, given: Namespace) -> int:
+    """A run; or a document with its runs, when the id is that of a document."""
+    document, run = find_document(client, given.id)
+    if run is None:
+        return _show_document(client, _document(client, document), given)
+    if given.json:
+        say_json(run)
+        return OK
+    path = f"/api/runs/{run['id']}"
+    rows = {name: list(client.pages(f"{path}/{name}", limit=200)) for name in ("steps", "issues")}
+    events = client.pages(f"{path}/events", limit=200)
+    revisions = client.pages(f"/api/documents/{document}/revisions", limit=200)
+    print_run(
+        run,
+        **rows,
+        said=[event for event in events if event.get("comment")],
+        revisions=list(revisions),
+    )
+    return OK
+
+
+def _document(client: Client, identity: str) -> Json:
+    try:
+        return client.get(f"/api/documents/{identity}")
+    except Refused as refused:
+        if refused.code != "not_found":
+            raise
+        detail = f"No run and no document has the id {identity}."
+        raise Refused(404, {**refused.problem, "detail": detail}) from None
+
+
+def _show_document(client: Client, document: Json, given: Namespace) -> int:
+    if given.json:
+        say_json(document)
+        return OK
+    identity = document["id"]
+    say(f"{one_line(document.get('title') or '', 100)}  ({document['kind']}, {identity})")
+    newest = document.get("newest_revision")
+    say("a document, " + ("without a text" if newest is None else f"newest revision {newest}"))
+    say(f"{client.url}/documents/{identity}\n")
+    runs = client.get("/api/runs", document_id=identity, limit=_MOST_RUNS)["items"]
+    print_runs(runs)
+    say(f"\nnext: ./redraft export {identity}" if newest is not None else "")
+    return OK
+
+
+def fork(client: Client, given: Namespace) -> int:
+    """A new document; with `--start` a run of it, else where to start one."""
+    body = {"revision": given.revision}
+    document = client.post(f"/api/runs/{find(client, given.id)}/fork", body)
+    identity = document["id"]
+    if not given.json:
+        say(f"{identity}  new document from revision {given.revision}")
+        say(f"  {client.url}/documents/{identity}")
+    if given.start:
+        run = client.post(f"/api/documents/{identity}/runs")
+        if not given.json:
+            say(f"  {client.url}/runs/{run['id']}")
+        return print_moved(run, as_json=given.json)
+    if given.json:
+        say_json(document)
+    else:
+        say("next: start a run on that page (fork with --start does both)")
+    return OK
+
+
+def export(client: Client, given: Namespace) -> int:
+    """The offered, else the best, else the working revision of a run; the newest of a document."""
+    document, run = find_document(client, given.id)
+    revision = given.revision
+    if revision is None and run is not None:
+        ranked = (run.get(f"{name}_revision") for name in ("offered", "best", "working"))
+        revision = next((number for number in ranked if number is not None), None)
+    query = {"format": given.format or _format_of(given.output), "revision": revision}
+    path = f"/api/documents/{document}/export"
+    answer = client.get_raw(path, **{k: v for k, v in query.items() if v is not None})
+    if given.output and given.output != "-":
+        try:
+            Path(given.output).write_bytes(answer.content)
+        except OSError as error:
+            raise UsageError(f"{given.output} cannot be written: {error.strerror}") from error
+        return OK
+    sys.stdout.flush()
+    sys.stdout.buffer.write(answer.content)
+    sys.stdout.buffer.flush()
+    return OK
+
+
+def _format_of(output: str | None) -> str:
+    """By the ending of the file that is written; Markdown when that says nothing."""
+    ending = Path(output or "").suffix.lower().lstrip(".")
+    return {"htm": "html", "markdown": "md"}.get(ending, ending if ending in FORMATS else "md")
+
+
+def delete(client: Client, given: Namespace) -> int:
+    """Names the document by its title and id before and after, whichever id was given."""
+    document, run = find_document(client, given.id)
+    known = run or _document(client, document)
+    title = one_line(known.get("title") or "")
+    what = f"the document “{title}” ({document})"
+    if not given.yes:
+        if not sys.stdin.isatty():
+            raise UsageError(f"this deletes {what} with all its runs; add --yes")
+        say(f"Delete {what} with its sources, revisions and runs? Type yes: ")
+        if sys.stdin.readline().strip().lower() not in ("yes", "y"):
+            say("nothing deleted")
+            return OK
+    client.delete(f"/api/documents/{document}")
+    if not given.json:
+        of_run = f", named by its run {run['id']}" if run else ""
+        say(f"deleted {what} with all its runs{of_run}")
+    return OK

@@ -1,0 +1,111 @@
+"""`redraft kinds check FOLDER`: is this folder a usable kind? Asks the folder, not the API."""
+
+from __future__ import annotations
+
+import tempfile
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from api.cli.client import OK, REFUSED, Client, UsageError
+from api.cli.show import complain, say, say_json
+from workflows.kinds import BUILT_IN, load_kinds
+from workflows.kinds.kind import Kind, Material, SourceText, Work
+from workflows.vocabulary import StepName
+
+_SAMPLE_FIELDS = ("kind", "title", "body", "sources")
+
+
+def check_kind(_: Client, given: Namespace) -> int:
+    """Prints each fault; exit 3 when there is one."""
+    folder = Path(given.folder).absolute()
+    if not (folder / "__init__.py").is_file():
+        raise UsageError(f"{folder} is no folder with an __init__.py")
+    try:
+        kind = _load(folder)
+        faults = list(_faults(kind))
+    except Exception as error:
+        # Whatever a kind's own code raises is what its author wants to see.
+        kind, faults = None, [f"{type(error).__name__}: {error}"]
+    if given.json:
+        named = {"name": kind.name, "version": kind.version} if kind else {}
+        say_json({"folder": str(folder), **named, "faults": faults})
+    elif kind is not None and not faults:
+        say(f"{kind.name} {kind.version} is usable ({', '.join(kind.languages)})")
+        say(f"next: set REDRAFT_KINDS_DIR to {folder.parent} for API and workers")
+    else:
+        for fault in faults:
+            complain(f"{folder.name}: {fault}")
+    return REFUSED if faults else OK
+
+
+def _load(folder: Path) -> Kind:
+    """Loaded the way API and workers do it, but without its neighbours."""
+    with tempfile.TemporaryDirectory() as alone:
+        (Path(alone) / folder.name).symlink_to(folder, target_is_directory=True)
+        known = set(load_kinds())
+        loaded = load_kinds(alone)
+    new = [kind for name, kind in loaded.items() if name not in known]
+    if not new:
+        raise ValueError(f"its name is that of a built-in kind ({', '.join(BUILT_IN)})")
+    return new[0]
+
+
+def _faults(kind: Kind) -> Iterator[str]:
+    if not kind.name.isidentifier() or not kind.name.islower():
+        yield f"name {kind.name!r}: small letters, digits and _ only"
+    if not kind.version:
+        yield "version: a hash over its files"
+    if not kind.languages:
+        yield "languages: name at least one"
+    for step in (StepName.REVIEW, StepName.REFINE):
+        if step not in kind.schemas:
+            yield f"schemas: none for {step}"
+    sample = kind.sample()
+    if sample is not None:
+        yield from _faults_of_sample(kind, dict(sample))
+
+
+def _faults_of_sample(kind: Kind, sample: dict[str, Any]) -> Iterator[str]:
+    missing = [name for name in _SAMPLE_FIELDS if not sample.get(name)]
+    if missing:
+        yield f"sample: without {', '.join(missing)}"
+        return
+    if sample["kind"] != kind.name:
+        yield f"sample: of the kind {sample['kind']!r}"
+    attributes = dict(sample.get("attributes") or {})
+    for name in sorted(set(attributes) - kind.attribute_names):
+        yield f"sample: attribute {name} is not one of attribute_names"
+    for pointer, sentence in kind.check_attributes(attributes):
+        yield f"sample: attributes{pointer}: {sentence}"
+    work = _work(sample, attributes)
+    first, second = kind.parts(work), kind.parts(work)
+    if first != second:
+        yield "parts: two cuts of the same text differ"
+    if not first or len({part.part for part in first}) != len(first):
+        yield "parts: at least one, each with its own name"
+    for finding in kind.verify(work.material, work.body):
+        if finding.quote not in work.body:
+            yield f"verify: {finding.raised_by} quotes what is not in the text"
+        if not finding.raised_by.startswith("verifier:"):
+            yield f"verify: raised_by is {finding.raised_by!r}, not verifier:NAME"
+
+
+def _work(sample: dict[str, Any], attributes: dict[str, Any]) -> Work:
+    sources = tuple(
+        SourceText(
+            id=str(number),
+            name=str(source["name"]),
+            media_type=str(source.get("media_type") or "text/plain"),
+            text=str(source["text"]),
+        )
+        for number, source in enumerate(sample["sources"])
+    )
+    material = Material(
+        title=str(sample["title"]),
+        language=sample.get("language"),
+        attributes=attributes,
+        sources=sources,
+    )
+    return Work(step=StepName.REVIEW, round=1, material=material, body=str(sample["body"]))

@@ -1,0 +1,40 @@
+"""`--limit NAME=VALUE` of the command line: what a run may use before it stops and asks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from api.cli.client import UsageError
+
+NAMES = ("calls", "tokens", "cost", "seconds")
+_NONE = "none"
+
+
+def add_limits(one: argparse.ArgumentParser) -> None:
+    one.add_argument(
+        "--limit",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of calls, tokens, cost or seconds, for example cost=1.50; none removes it; "
+        "may be repeated",
+    )
+
+
+def limits(given: Sequence[str]) -> dict[str, int | str | None]:
+    """As the API takes them. Raises UsageError."""
+    found: dict[str, int | str | None] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in NAMES or not value:
+            raise UsageError(f"--limit {text!r}: write NAME=VALUE with one of {', '.join(NAMES)}")
+        if value == _NONE:
+            found[f"max_{name}"] = None
+        elif name == "cost":
+            found["max_cost"] = value
+        elif value.isascii() and value.isdigit():
+            found[f"max_{name}"] = int(value)
+        else:
+            raise UsageError(f"--limit {text!r}: {value!r} is no whole number")
+    return found

@@ -1,0 +1,180 @@
+"""Client commands about rows of runs and about many runs: `calls`, `waive`, `bulk`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from typing import Any
+
+from api.cli.client import OK, REFUSED, Client, Refused, UsageError
+from api.cli.find import find
+from api.cli.show import SHORT_ID, duration, print_table, say, say_json
+from api.cli.words import clean, one_line
+from workflows.vocabulary import RunStatus
+
+Json = dict[str, Any]
+Command = Callable[[Client, Namespace], int]
+Add = Callable[[str, Command, str], ArgumentParser]
+_CALL_COLUMNS = (
+    *("CALL", "STEP", "ROUND", "PART", "N", "STATUS", "END", "IN", "CACHED", "OUT", "COST"),
+    *("KEPT", "TOOK", "MODEL"),
+)
+_NEWEST = 50
+
+
+def add_commands(add: Add) -> None:
+    one = add("calls", calls, "model calls of a run, or without ID the newest of all runs")
+    one.add_argument("id", nargs="?")
+    one.add_argument("--limit", type=int, metavar="N", help="without ID: 1 to 200 (default 50)")
+    one = add("waive", waive, "take an issue of a run out, with a reason; --undo opens it again")
+    one.add_argument("id")
+    one.add_argument("issue", metavar="ISSUE", help="as ./redraft show prints it, for example I3")
+    one.add_argument("--reason", help="why it is none; kept with the issue")
+    one.add_argument("--undo", action="store_true", help="the issue stands again")
+    one = add("bulk", bulk, "interrupt, resume or cancel many runs, by ids or by a filter")
+    one.add_argument("action", choices=["interrupt", "resume", "cancel"])
+    one.add_argument("ids", nargs="*", metavar="ID", help="whole ids, or their beginnings")
+    one.add_argument("--all", action="store_true", help="every run that the action can move")
+    codes = ", ".join(RunStatus)
+    one.add_argument("--status", choices=list(RunStatus), metavar="STATUS", help=codes)
+    for name, help_ in _FILTERS.items():
+        one.add_argument(f"--{name}", help=help_)
+    one.add_argument("--reason", help="kept with each run")
+    one.add_argument("--yes", action="store_true", help="do not ask before cancelling")
+
+
+_FILTERS = {"kind": "only this kind", "tag": "only with this tag", "q": "words in title or text"}
+
+
+def calls(client: Client, given: Namespace) -> int:
+    """All calls of one run in order, or the newest of the log."""
+    if given.id:
+        rows = list(client.pages(f"/api/runs/{find(client, given.id)}/calls", limit=200))
+    else:
+        rows = list(client.get("/api/calls", limit=given.limit or _NEWEST)["items"])
+    if given.json:
+        say_json({"items": rows, "next_cursor": None})
+        return OK
+    columns = _CALL_COLUMNS if given.id else ("RUN", *_CALL_COLUMNS)
+    cells = [_call_cells(row) if given.id else [_run(row), *_call_cells(row)] for row in rows]
+    print_table(columns, cells, empty="no calls")
+    if given.id and rows:
+        say(_sums(rows))
+    return OK
+
+
+def _run(row: Json) -> str:
+    identity = str(row["run_id"])
+    return identity[:SHORT_ID] if sys.stdout.isatty() else identity
+
+
+def _call_cells(row: Json) -> list[str]:
+    tokens = row.get("tokens") or {}
+    guessed = "≈" if row.get("usage_source") == "estimated" else ""
+    made = {name: _count(tokens.get(name), guessed) for name in ("input", "cached", "output")}
+    cost = "–" if row.get("ended_at") is None else "unknown"
+    if row.get("cost") is not None:
+        cost = f"{guessed}{row['cost']} {row.get('currency') or ''}".rstrip()
+    identity = str(row["id"])
+    return [
+        identity[:SHORT_ID] if sys.stdout.isatty() else identity,
+        str(row["step"]),
+        str(row.get("round", "")),
+        one_line(row.get("part") or "", 30),
+        str(row.get("number", "")),
+        str(row["status"]),
+        clean(row.get("end_cause") or row.get("finish_reason") or "–"),
+        made["input"],
+        made["cached"],
+        made["output"],
+        cost,
+        str(row.get("items_kept", "")),
+        duration(row.get("started_at"), row.get("ended_at")),
+        one_line(row.get("model") or "", 40),
+    ]
+
+
+def _count(value: int | None, guessed: str) -> str:
+    return "–" if value is None else f"{guessed}{value}"
+
+
+def _sums(rows: list[Json]) -> str:
+    read, made = (
+        sum((row.get("tokens") or {}).get(name) or 0 for row in rows)
+        for name in ("input", "output")
+    )
+    return f"{len(rows)} calls, {read} tokens in, {made} out; ≈ is estimated"
+
+
+def waive(client: Client, given: Namespace) -> int:
+    """A reason is wanted: it is what the next reader finds instead of the issue."""
+    if not given.undo and not (given.reason or "").strip():
+        raise UsageError("say why: --reason TEXT (or --undo to open it again)")
+    if not re.fullmatch(r"[Ii]?[1-9]\d{0,8}", given.issue):
+        raise UsageError(f"{given.issue!r} is no issue; write it as I3")
+    identity, number = find(client, given.id), int(given.issue.lstrip("Ii"))
+    path = f"/api/runs/{identity}/issues"
+    found = next((row for row in client.pages(path, limit=200) if row["number"] == number), None)
+    if found is None:
+        detail = f"The run has no issue I{number}."
+        raise Refused(404, {"code": "not_found", "detail": detail})
+    body = {"status": "open" if given.undo else "waived"}
+    if given.reason:
+        body["reason"] = given.reason
+    issue = client.patch(f"{path}/{found['id']}", body)
+    if given.json:
+        say_json(issue)
+    else:
+        say(f"I{number} ({issue['severity']}) is {issue['status']}: {one_line(issue['problem'])}")
+    return OK
+
+
+def bulk(client: Client, given: Namespace) -> int:
+    """One request for ids, as many as it takes for a filter; exit 3 when a run refused."""
+    body: Json = {"action": given.action}
+    if given.reason:
+        body["reason"] = given.reason
+    chosen = {name: value for name in ("status", *_FILTERS) if (value := getattr(given, name))}
+    if sum((bool(given.ids), bool(chosen), given.all)) != 1:
+        raise UsageError(
+            "choose the runs: ids, or a filter (--status, --kind, --tag, --q), or --all"
+        )
+    if given.ids:
+        body["ids"] = [find(client, one) for one in given.ids]
+    else:
+        body["filter"] = chosen
+    if given.action == "cancel" and not given.yes and not _agreed(given):
+        return OK
+    rows = _moved(client, body)
+    if given.json:
+        say_json({"items": rows, "more": False})
+    else:
+        for row in rows:
+            say(f"{row['id']}  {'ok' if row['ok'] else clean(row.get('code') or 'refused')}")
+        done = sum(bool(row["ok"]) for row in rows)
+        say(f"{given.action}: {done} done, {len(rows) - done} refused")
+    return OK if all(row["ok"] for row in rows) else REFUSED
+
+
+def _moved(client: Client, body: Json) -> list[Json]:
+    """A filter that matches more than one request moves is sent again, while it moves any."""
+    rows: dict[str, Json] = {}
+    while True:
+        answer = client.post("/api/runs/bulk", body)
+        rows |= {row["id"]: row for row in answer["items"]}
+        if not answer.get("more") or not any(row["ok"] for row in answer["items"]):
+            return list(rows.values())
+
+
+def _agreed(given: Namespace) -> bool:
+    """A cancelled run cannot be resumed."""
+    what = f"{len(given.ids)} runs" if given.ids else "all runs that the filter finds"
+    if not sys.stdin.isatty():
+        raise UsageError(f"this ends {what} for good; add --yes")
+    say(f"Cancel {what} for good? Type yes: ")
+    if sys.stdin.readline().strip().lower() in ("yes", "y"):
+        return True
+    say("nothing cancelled")
+    return False

@@ -1,0 +1,130 @@
+"""What `./redraft show` prints of a run: status and why, limits with what is used, revisions,
+steps, issues, people's words, and the next act."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from api.cli.show import (
+    OPEN,
+    ago,
+    console,
+    issues_table,
+    print_table,
+    run_lines,
+    say,
+    steps_table,
+)
+from api.cli.words import clean, event_line, next_act, one_line
+
+Json = Mapping[str, Any]
+_LIMITS = {"max_calls": "calls", "max_tokens": "tokens", "max_cost": "cost", "max_seconds": "time"}
+_SEVERITIES = ("blocker", "major", "minor")
+_MARKS = ("base", "working", "best", "offered")
+_COLUMNS = ("REV", "FROM", "BASE", "SCORE", "MARKS", "CHARACTERS", "AGE")
+
+
+def print_run(
+    run: Json,
+    *,
+    steps: Sequence[Json],
+    issues: Sequence[Json],
+    said: Sequence[Json] = (),
+    revisions: Sequence[Json] = (),
+) -> None:
+    """`said` are events with people's words, `revisions` those of the document."""
+    say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
+    still_open = [issue for issue in issues if issue.get("status") in OPEN]
+    for line in [*run_lines(run), *limit_lines(run), *_severities(still_open)]:
+        say(line)
+    if revisions:
+        say()
+        print_table(_COLUMNS, revision_rows(run, steps, revisions))
+    if steps:
+        say()
+        console().print(steps_table(steps))
+    if still_open:
+        say()
+        console().print(issues_table(still_open))
+    if said:
+        say()
+        for event in said:
+            say(event_line(event))
+    if act := next_act(run):
+        say(f"\nnext: {act}")
+
+
+def limit_lines(run: Json, now: datetime | None = None) -> list[str]:
+    """One line: what each limit is and what is used of it, or that there is none."""
+    limits = run.get("limits") or {}
+    given = [name for name in _LIMITS if limits.get(name) is not None]
+    if not given:
+        return ["limits: none (submit and resume take --limit)"]
+    used = _used(run, now or datetime.now(UTC))
+    told = [f"{_LIMITS[name]} {used[name]} of {_shown(name, limits[name], run)}" for name in given]
+    return [f"limits: {', '.join(told)}"]
+
+
+def _used(run: Json, now: datetime) -> dict[str, str]:
+    tokens, running = run.get("tokens") or {}, run.get("running") or {}
+    seconds = float(running.get("seconds") or 0)
+    if since := running.get("since"):
+        seconds += max(0.0, (now - datetime.fromisoformat(since)).total_seconds())
+    return {
+        "max_calls": str(run.get("calls", 0)),
+        "max_tokens": str((tokens.get("input") or 0) + (tokens.get("output") or 0)),
+        "max_cost": str(run.get("cost") or 0),
+        "max_seconds": str(int(seconds)),
+    }
+
+
+def _shown(name: str, limit: object, run: Json) -> str:
+    units = {"max_seconds": "s", "max_cost": run.get("currency") or ""}
+    return f"{limit} {units.get(name, '')}".rstrip()
+
+
+def _severities(still_open: Sequence[Json]) -> list[str]:
+    if not still_open:
+        return []
+    count = Counter(str(issue.get("severity")) for issue in still_open)
+    return [f"open issues: {', '.join(f'{count[name]} {name}' for name in _SEVERITIES)}"]
+
+
+def revision_rows(
+    run: Json, steps: Sequence[Json], revisions: Sequence[Json]
+) -> list[Sequence[str]]:
+    """Each revision of the document: who made it, from which, its score in this run, its marks."""
+    scores = {
+        step.get("input_revision"): step["score"]
+        for step in steps
+        if step.get("name") == "review" and step.get("score") is not None
+    }
+    return [
+        (
+            str(one["number"]),
+            _origin(one, str(run["id"])),
+            _or_dash(one.get("base")),
+            _or_dash(scores.get(one["number"])),
+            ", ".join(name for name in _MARKS if run.get(f"{name}_revision") == one["number"])
+            or "–",
+            str(one.get("characters", "")),
+            ago(one.get("created_at")),
+        )
+        for one in revisions
+    ]
+
+
+def _origin(revision: Json, run_id: str) -> str:
+    made = revision.get("made_by")
+    if not made:
+        return clean(revision.get("author") or "")
+    step = made.get("step") or "run"
+    at_round = f" round {made['round']}" if made.get("round") else ""
+    return f"{step}{at_round}{'' if made.get('run') == run_id else ' of an earlier run'}"
+
+
+def _or_dash(value: object) -> str:
+    return "–" if value is None else str(value)

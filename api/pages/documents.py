@@ -1,0 +1,143 @@
+"""The page of a document: its runs, revisions, sources; a new run of it, and its deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from api import commands, deletion, diff, queries, requests
+from api.auth import Scope, needs
+from api.bodies import fit
+from api.errors import Refusal, not_found
+from api.pages import change as pages_change
+from api.pages.errors import PageRoute
+from api.pages.forms import failed, go, number, perform_once, read_form, run_path
+from api.pages.render import Refused, list_row, page, words_of
+from api.pages.run import html_of, sources_in_force
+from api.paths import DocumentId
+from api.queries import RunFilter
+from api.state import state_of
+from workflows.vocabulary import ErrorCode
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+_RUNS = 50
+_MOST = 200
+
+
+@router.get("/documents/{document_id}", dependencies=[needs(Scope.READ, content=True)])
+async def one_document(request: Request, document_id: str) -> Response:
+    return await document_page(request, document_id)
+
+
+async def document_page(
+    request: Request,
+    document_id: str,
+    *,
+    status: int = 200,
+    refusal: Refused | None = None,
+    typed: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+) -> Response:
+    """A document with its runs, revisions and sources. Raises 404."""
+    async with state_of(request).pool.acquire() as connection:
+        document = await queries.document(connection, document_id)
+        if document is None:
+            raise not_found("document")
+        revisions = await queries.revisions_page(connection, document_id, _MOST)
+        of_it = RunFilter(document_id=document_id)
+        listed = await queries.runs_page(connection, of_it, _RUNS)
+        sources = await sources_in_force(connection, document_id)
+        said = await queries.said_of_revisions(connection, document_id)
+        texts = [
+            await queries.revision(connection, document_id, number) for number in _asked(request)
+        ]
+    shown = texts[0] if len(texts) == 1 else None
+    if None in texts:
+        raise Refusal(404, ErrorCode.UNKNOWN_REVISION, "no such revision")
+    return await page(
+        request,
+        "document.html",
+        status=status,
+        section="/runs",
+        refusal=refusal,
+        typed=typed,
+        errors=errors,
+        document=document,
+        language=document.language,
+        revisions=revisions.items if revisions else [],
+        runs=[list_row(run, words_of(request)) for run in listed.items],
+        sources=sources,
+        said=said,
+        shown=shown,
+        shown_html=await html_of(shown),
+        change=pages_change.shown(await diff.compare(texts[0], texts[1]))
+        if len(texts) == 2 and texts[0] and texts[1]
+        else None,
+    )
+
+
+def _asked(request: Request) -> list[int]:
+    """The revision numbers in the address: one to read, or two to compare."""
+    asked = request.query_params
+    given = [asked.get("from"), asked.get("to")] if "from" in asked else [asked.get("revision")]
+    numbers = [value for value in given if value is not None]
+    if not all(value.isascii() and value.isdigit() and len(value) < 9 for value in numbers):
+        raise Refusal(404, ErrorCode.UNKNOWN_REVISION, "no such revision")
+    return [int(value) for value in numbers]
+
+
+@router.post("/documents/{document_id}/runs", dependencies=[needs(Scope.OPERATE, content=True)])
+async def start_run(request: Request, document_id: DocumentId) -> Response:
+    form = await read_form(request)
+    fields = {
+        name: number(form[name])
+        for name in ("base_revision", "max_rounds", "pass_score")
+        if form[name].strip()
+    }
+    try:
+        wanted = fit(requests.NewRun, fields)
+        answer = await perform_once(
+            request, form, lambda c, tools: commands.create_run(c, tools, document_id, wanted)
+        )
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        names = frozenset({"max_rounds", "pass_score"})
+        why = failed(request, refusal, names)
+        return await document_page(
+            request,
+            document_id,
+            status=why.status,
+            refusal=why.notice,
+            typed=dict(form),
+            errors=dict(why.errors),
+        )
+    return go(run_path(answer))
+
+
+@router.post("/documents/{document_id}/delete", dependencies=[needs(Scope.WRITE, content=True)])
+async def delete(request: Request, document_id: DocumentId) -> Response:
+    form, words = await read_form(request), words_of(request)
+    if form["confirm"] != "yes":
+        missing = {"confirm": words.text("Tick the box first; nothing was deleted.")}
+        return await document_page(request, document_id, status=422, errors=missing)
+    await perform_once(
+        request, form, lambda c, tools: deletion.delete_document(c, tools, document_id)
+    )
+    return await page(
+        request,
+        "message.html",
+        section="/runs",
+        heading=words.text("Deleted"),
+        sentence_shown=words.text("The document and everything that belonged to it are gone."),
+        detail="",
+        code="",
+        request_id="",
+        way_on="/runs",
+        way_on_word=words.text("Show all runs"),
+        retry=None,
+    )

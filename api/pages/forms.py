@@ -1,0 +1,141 @@
+"""What the forms of the pages share: fields as typed, once per key, refusals beside fields.
+
+Each form carries a key made by the server, so that sending it twice does the thing once. What a
+person typed comes back with a refusal; nothing is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from fastapi import Request
+from starlette.datastructures import UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from api import requests
+from api.bodies import check_text
+from api.errors import Refusal
+from api.idempotency import Answer, Done, Once, Tools, perform, tools_of
+from api.pages import errors as pages_errors
+from api.pages.render import HEADERS, Refused, words_of
+from api.state import caller_of
+from deploy.database import Connection, new_id
+from workflows.vocabulary import ErrorCode
+
+Command: TypeAlias = Callable[[Connection, Tools], Coroutine[Any, Any, Done]]
+
+_FIELD_BYTES = 2 * requests.TEXT_BYTES
+_PATIENCE = 5.0
+
+
+class Form(dict[str, str]):
+    """The fields as typed, with line breaks as documents have them; one that is missing is ''."""
+
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failed:
+    """Why a form did nothing: for the page, and by field."""
+
+    status: int
+    notice: Refused
+    errors: Mapping[str, str]
+
+
+async def read_form(request: Request) -> Form:
+    """Raises 413 and 422 as the JSON routes do. The place where a CSRF token is checked, too."""
+    fields = await request.form(max_part_size=_FIELD_BYTES, max_files=0)
+    found = Form()
+    for name, value in fields.multi_items():
+        if isinstance(value, UploadFile):
+            continue
+        text = value.replace("\r\n", "\n")
+        check_text(text, f"/{name}")
+        found[name] = text
+    return found
+
+
+def _once(request: Request, form: Form) -> Once:
+    """Bound to all that was typed: the same key with another text is another request."""
+    typed = {name: value for name, value in form.items() if name != "idempotency_key"}
+    return Once(
+        principal=caller_of(request).actor,
+        method="POST",
+        path=request.url.path,
+        key=form["idempotency_key"] or new_id(),
+        request_hash=hashlib.sha256(repr(sorted(typed.items())).encode()).hexdigest(),
+    )
+
+
+async def perform_once(request: Request, form: Form, command: Command) -> Answer:
+    """Runs the command once for this form. A second click while the first is at work waits for
+    its answer: the browser shows only the last one."""
+    tools, once = tools_of(request), _once(request, form)
+    loop = asyncio.get_running_loop()
+    until = loop.time() + _PATIENCE
+    while True:
+        try:
+            return await perform(tools, lambda connection: command(connection, tools), once)
+        except Refusal as refusal:
+            if refusal.code != ErrorCode.IDEMPOTENCY_IN_PROGRESS or loop.time() > until:
+                raise
+        await asyncio.sleep(0.05)
+
+
+def go(path: str) -> Response:
+    """After a form: a reload must not send it again."""
+    return RedirectResponse(path, 303, headers=HEADERS)
+
+
+_FIELD_OF = {"sources": "source", "limits": "limit", "base_revision": "body"}
+
+
+def failed(request: Request, refusal: Refusal, fields: frozenset[str]) -> Failed:
+    """The refusal for the page; errors of unknown fields stand in the notice."""
+    words, errors, lines = words_of(request), dict[str, str](), list[str]()
+    for entry in refusal.errors:
+        pointer = str(entry["pointer"]).strip("/").split("/")[0]
+        name = _FIELD_OF.get(pointer, pointer)
+        sentence = words.sentence("field", entry["code"], {**refusal.params, **entry})
+        if name in fields and pointer != "base_revision":
+            errors.setdefault(name, sentence)
+        else:
+            lines.append(f"{pointer}: {sentence}" if pointer else sentence)
+    notice = pages_errors.refused(request, refusal, lines=tuple(lines))
+    return Failed(status=refusal.status_code, notice=notice, errors=errors)
+
+
+def number(text: str) -> int | str:
+    """A whole number, or the text as it is, which the model then refuses beside its field."""
+    stripped = text.strip()
+    return int(stripped) if stripped.isascii() and stripped.isdigit() else stripped
+
+
+LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds")
+
+
+def limits(form: Form) -> dict[str, Any]:
+    """The limits that were filled in; one that `no_limit` names is removed."""
+    found: dict[str, Any] = {
+        name: form[name].strip() if name == "max_cost" else number(form[name])
+        for name in LIMITS
+        if form[name].strip()
+    }
+    return found | {name: None for name in LIMITS if form["no_limit"] == name}
+
+
+def given(form: Form, *names: str) -> dict[str, Any]:
+    """The named fields that are not empty."""
+    return {name: form[name] for name in names if form[name].strip()}
+
+
+def run_path(answer: Answer) -> str:
+    """The page of the run that was made."""
+    assert answer.body is not None, "a run was made"
+    return f"/runs/{answer.body['id']}"

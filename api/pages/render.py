@@ -1,0 +1,280 @@
+"""How pages are made from templates: environment, filters, static files, the frame's facts."""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from fastapi import Request
+from starlette.responses import HTMLResponse, Response
+
+from api import queries, text, wire
+from api.pages import prices as pages_prices
+from api.pages import view as pages_view
+from api.pages.view import Badge
+from api.state import state_of
+from deploy.database import AWAY, new_id
+from workflows.vocabulary import RunStatus
+
+API = Path(__file__).parent.parent
+_WAITING = queries.RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
+HEADERS = {
+    # `no-referrer` would make a browser send `Origin: null` with forms, which is refused.
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticFile:
+    """A file of `static/`, held in memory."""
+
+    content: bytes
+    media_type: str
+
+
+@lru_cache(maxsize=1)
+def static_files() -> Mapping[str, StaticFile]:
+    """All static files by name; nothing else can be asked for."""
+    found = {}
+    for path in sorted((API / "static").iterdir()):
+        media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        if path.suffix == ".js":
+            media_type = "text/javascript"
+        found[path.name] = StaticFile(content=path.read_bytes(), media_type=media_type)
+    return found
+
+
+@lru_cache(maxsize=1)
+def static_version() -> str:
+    """Changes with any static file; part of their addresses, so they are cached for ever."""
+    digest = hashlib.sha256()
+    for name, file in static_files().items():
+        digest.update(name.encode() + b"\0" + file.content)
+    return digest.hexdigest()[:16]
+
+
+def static(name: str) -> str:
+    """Address of a static file; raises KeyError for one that does not exist."""
+    assert name in static_files(), name
+    return f"/static/{static_version()}/{name}"
+
+
+def _cost(words: text.Catalogue, thing: wire.Run | wire.Call) -> str:
+    """As long as nothing was used there is a dash; after it, an unknown price is unknown."""
+    used = thing.tokens.input or thing.tokens.output
+    unspent = not used if isinstance(thing, wire.Run) else thing.ended_at is None
+    if thing.cost is None and unspent:
+        return "–"
+    shown = words.money(thing.cost, thing.currency)
+    estimate = isinstance(thing, wire.Run) and thing.cost_is_estimate
+    return f"≈ {shown}" if estimate and thing.cost is not None else shown
+
+
+def _prices(words: text.Catalogue, profile: wire.Profile) -> list[pages_prices.PriceLine]:
+    return pages_prices.price_lines(words, profile.prices, datetime.now(UTC).date())
+
+
+def _tokens(words: text.Catalogue, run: wire.Run) -> str:
+    return words.compact((run.tokens.input or 0) + (run.tokens.output or 0))
+
+
+def _step_badge(words: text.Catalogue, step: wire.Step) -> Badge:
+    tone = {"RUNNING": "running", "SUCCEEDED": "done"}.get(step.status, "failed")
+    if step.reason is not None and step.reason.code in ("interrupted", "handed_over", "superseded"):
+        return Badge(word=words.text("Stopped"), tone="interrupted")
+    return Badge(word=words.sentence("status", step.status), tone=tone)
+
+
+def _call_badge(words: text.Catalogue, call: wire.Call) -> Badge:
+    tones = {
+        "STARTED": "running",
+        "SUCCEEDED": "done",
+        "FAILED": "failed",
+        "LOST": "failed",
+        "CANCELLED": "interrupted",
+    }
+    return Badge(word=words.sentence("status", call.status), tone=tones.get(call.status, "neutral"))
+
+
+def _short(value: str) -> str:
+    """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
+    parts = value.split("/")
+    if len(parts) == 6:
+        return f"{parts[0][:4]}:{parts[3]}"
+    return value if len(value) <= 14 else f"…{value[-12:]}"
+
+
+def _stood(run: wire.Run) -> datetime | None:
+    """When the clock of a run stopped: at its end, or when it began to wait for a person."""
+    if run.ended_at is not None:
+        return run.ended_at
+    return None if run.status == RunStatus.RUNNING else run.last_progress_at
+
+
+def _iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@lru_cache(maxsize=8)
+def environment(locale: str) -> jinja2.Environment:
+    """Templates in one language: autoescaped, and a name that is missing is an error."""
+    words = text.catalogue(locale)
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(API / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+        auto_reload=False,
+    )
+    made.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
+    filters: dict[str, Callable[..., Any]] = {
+        "number": words.number,
+        "compact": words.compact,
+        "moment": words.moment,
+        "iso": _iso,
+        "short": _short,
+        "stood": _stood,
+        "prices": partial(_prices, words),
+        "at_round": pages_view.at_round,
+        "scored_before": pages_view.scored_before,
+        "cost": partial(_cost, words),
+        "tokens": partial(_tokens, words),
+        "step_badge": partial(_step_badge, words),
+        "call_badge": partial(_call_badge, words),
+    }
+    made.filters.update(filters)
+
+    @jinja2.pass_context
+    def ago(context: jinja2.runtime.Context, at: datetime) -> str:
+        return words.ago(at, context["now"])
+
+    @jinja2.pass_context
+    def lasted(context: jinja2.runtime.Context, began: datetime, ended: datetime | None) -> str:
+        return words.duration(pages_view.seconds(began, ended, context["now"]))
+
+    @jinja2.pass_context
+    def ran(context: jinja2.runtime.Context, run: wire.Run) -> str:
+        """Its time in RUNNING, which `max_seconds` limits."""
+        now = context["now"]
+        stretch = pages_view.seconds(run.running.since, None, now) or 0
+        return words.duration(run.running.seconds + max(0, stretch))
+
+    made.filters["ago"] = ago
+    made.filters["ran"] = ran
+    made.globals.update(
+        locale=locale,
+        sentence=words.sentence,
+        static=static,
+        lasted=lasted,
+        new_key=new_id,
+        csrf_token=None,
+    )
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service:
+    """What the frame of every page says about the service."""
+
+    simulated: bool
+    reachable: bool = True
+    worker_alive: bool = True
+    draining: bool = False
+    drain_note: str | None = None
+    waiting: int = 0
+
+
+async def service_of(request: Request) -> Service:
+    """Read for every page; a database that is away is said, not raised."""
+    state = state_of(request)
+    simulated = state.settings.offline_model
+    try:
+        async with state.pool.acquire() as connection:
+            workers = await queries.workers(connection)
+            switches = await queries.switches(connection)
+            waiting = await queries.counts_by_status(connection, _WAITING)
+    except AWAY:
+        return Service(simulated=simulated, reachable=False, worker_alive=False)
+    return Service(
+        simulated=simulated,
+        worker_alive=any(worker.alive for worker in workers),
+        draining=switches.draining,
+        drain_note=switches.note if switches.draining else None,
+        waiting=waiting.get(RunStatus.AWAITING_CONFIRMATION, 0),
+    )
+
+
+def locale_of(_request: Request) -> str:
+    """English until another catalogue exists; the choice will be made here."""
+    return text.DEFAULT
+
+
+def words_of(request: Request) -> text.Catalogue:
+    return text.catalogue(locale_of(request))
+
+
+def list_row(run: wire.Run, words: text.Catalogue) -> dict[str, Any]:
+    """A run as a line of a list."""
+    return {
+        "run": run,
+        "badge": pages_view.badge(run, words),
+        "reason": pages_view.reason(run, words),
+    }
+
+
+class Typed(dict[str, Any]):
+    """What was typed into a form, or is wrong with it, by field; a missing field is None."""
+
+    def __missing__(self, key: str) -> None:
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A refusal as a page shows it: a sentence by its code, and the way to its cause."""
+
+    code: str
+    sentence: str
+    request_id: str
+    detail: str = ""
+    lines: tuple[str, ...] = ()
+    link: str | None = None
+
+
+async def page(
+    request: Request,
+    template: str,
+    *,
+    status: int = 200,
+    section: str = "",
+    typed: Mapping[str, Any] | None = None,
+    errors: Mapping[str, str] | None = None,
+    refusal: Refused | None = None,
+    **facts: Any,
+) -> Response:
+    """The template with the frame around it. `typed` and `errors` are by field name."""
+    service = await service_of(request)
+    html = (
+        environment(locale_of(request))
+        .get_template(template)
+        .render(
+            now=datetime.now(UTC),
+            section=section,
+            service=service,
+            typed=Typed(typed or {}),
+            errors=Typed(errors or {}),
+            refusal=refusal,
+            **facts,
+        )
+    )
+    return HTMLResponse(html, status, headers=HEADERS)

@@ -1,0 +1,179 @@
+"""The pages: server-rendered and complete without script.
+
+New runs, the moves of a run and documents have modules of their own.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from api import queries
+from api.auth import Scope, needs
+from api.errors import Refusal, not_found
+from api.pages import documents as pages_documents
+from api.pages import moves as pages_moves
+from api.pages import new as pages_new
+from api.pages.errors import PageRoute, UnknownPage
+from api.pages.help import glossary, states
+from api.pages.render import list_row, page, static, static_files, words_of
+from api.pages.run import run_page
+from api.queries import CallFilter, RunFilter
+from api.queries.pages import run_titles
+from api.state import principal_of, state_of
+from deploy.database import clean
+from workflows.vocabulary import ErrorCode, RunStatus
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+for part in (pages_new, pages_moves, pages_documents):
+    router.include_router(part.router)
+
+SHOWS = [needs(Scope.READ, content=True)]
+STATUS_ONLY = [needs(Scope.READ, content=False)]
+_ROWS = 50
+_MOST = 200
+
+
+@router.get("/static/{version}/{name}", dependencies=STATUS_ONLY)
+async def static_file(version: str, name: str) -> Response:
+    file = static_files().get(name)
+    if file is None:
+        raise not_found("file")
+    return Response(
+        file.content,
+        media_type=file.media_type,
+        headers={"Cache-Control": "public, max-age=31536000, immutable"},
+    )
+
+
+@router.get("/", dependencies=SHOWS)
+async def home(request: Request) -> Response:
+    return await runs(request)
+
+
+@router.get("/runs", dependencies=SHOWS)
+async def runs(request: Request) -> Response:
+    asked, state = request.query_params, state_of(request)
+    status, q = asked.get("status") or None, clean(asked.get("q", "")).strip()[:200]
+    if status is not None and status not in set(RunStatus):
+        status = None
+    cursor = asked.get("cursor") or None
+    wanted = RunFilter(statuses=(status,) if status else (), q=q)
+    found = await queries.runs_page(state.pool, wanted, _ROWS, cursor, count=True)
+    by_status = found.by_status or {}
+
+    def link(name: str | None, at: str | None = None) -> str:
+        chosen = {"status": name, "q": q, "cursor": at}
+        query = urlencode({key: value for key, value in chosen.items() if value})
+        return f"/runs?{query}" if query else "/runs"
+
+    any_ever = bool(sum(by_status.values()) or status or q)
+    return await page(
+        request,
+        "runs.html",
+        section="/runs",
+        rows=[list_row(run, words_of(request)) for run in found.items],
+        total=found.total or 0,
+        total_ever=any_ever,
+        by_status=by_status,
+        chosen=status,
+        q=q,
+        cursor=cursor,
+        list_link=link,
+        next_link=link(status, found.next_cursor) if found.next_cursor else None,
+        sample=pages_new.sample_of(state) is not None,
+    )
+
+
+@router.get("/runs/{run_id}", dependencies=SHOWS)
+async def one_run(request: Request, run_id: str) -> Response:
+    return await run_page(request, run_id, regions_only="regions" in request.query_params)
+
+
+@router.get("/queue", dependencies=SHOWS)
+async def queue(request: Request) -> Response:
+    wanted = RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
+    found = await queries.runs_page(state_of(request).pool, wanted, _MOST)
+    oldest = sorted(found.items, key=lambda run: run.last_progress_at)
+    return await page(
+        request,
+        "queue.html",
+        section="/queue",
+        rows=[list_row(run, words_of(request)) for run in oldest],
+        more=found.next_cursor is not None,
+    )
+
+
+@router.get("/calls", dependencies=STATUS_ONLY)
+async def calls(request: Request) -> Response:
+    cursor, pool = request.query_params.get("cursor") or None, state_of(request).pool
+    found = await queries.calls_all_page(pool, CallFilter(), _ROWS, cursor)
+    ids = {call.run_id for call in found.items}
+    # A title is content: who may not read it is shown the run's id.
+    titles = await run_titles(pool, list(ids)) if principal_of(request).sees_content else {}
+    following = urlencode({"cursor": found.next_cursor}) if found.next_cursor else None
+    return await page(
+        request,
+        "calls.html",
+        section="/calls",
+        calls=found.items,
+        titles=titles,
+        in_run=False,
+        cursor=cursor,
+        next_link=f"/calls?{following}" if following else None,
+    )
+
+
+@router.get("/calls/{call_id}", dependencies=SHOWS)
+async def one_call(request: Request, call_id: str) -> Response:
+    pool = state_of(request).pool
+    call = await queries.call(pool, call_id)
+    if call is None:
+        raise not_found("call")
+    titles = await run_titles(pool, [call.run_id])
+    return await page(request, "call.html", section="/calls", call=call, titles=titles)
+
+
+@router.get("/settings", dependencies=STATUS_ONLY)
+async def settings(request: Request) -> Response:
+    state = state_of(request)
+    async with state.pool.acquire() as connection:
+        profiles = await queries.profiles_page(connection, _MOST)
+        workers = await queries.workers(connection)
+    return await page(
+        request,
+        "settings.html",
+        section="/settings",
+        profiles=profiles.items,
+        workers=workers,
+        kinds=[state.kinds[name] for name in sorted(state.kinds)],
+    )
+
+
+@router.get("/observe", dependencies=STATUS_ONLY)
+async def observe(request: Request) -> Response:
+    raise Refusal(501, ErrorCode.NOT_BUILT, "this page is not built yet")
+
+
+@router.get("/help", dependencies=STATUS_ONLY)
+async def help_page(request: Request) -> Response:
+    words = words_of(request)
+    return await page(
+        request, "help.html", section="/help", states=states(words), glossary=glossary(words)
+    )
+
+
+@router.get("/favicon.ico", dependencies=STATUS_ONLY)
+async def favicon() -> Response:
+    return RedirectResponse(static("mark.svg"), 308)
+
+
+async def unknown(path: str) -> Response:
+    raise not_found("page")
+
+
+_last = APIRouter(route_class=UnknownPage, include_in_schema=False)
+_last.add_api_route("/{path:path}", unknown, methods=["GET"], dependencies=STATUS_ONLY)
+router.include_router(_last)

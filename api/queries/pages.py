@@ -1,0 +1,36 @@
+"""Reads that only the pages need: titles of the runs in the call log, why the rounds changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.queries.rows import Reader
+from workflows.vocabulary import EventType
+
+
+async def run_titles(reader: Reader, run_ids: Sequence[str]) -> Mapping[str, str]:
+    """The titles of these runs by id."""
+    rows = await reader.fetch(
+        """
+        SELECT r.id, d.title FROM runs r JOIN documents d ON d.id = r.document_id
+        WHERE r.id = ANY ($1::uuid[])
+        """,
+        list(run_ids),
+    )
+    return {row["id"]: row["title"] for row in rows}
+
+
+async def rounds_change(reader: Reader, run_id: str) -> Mapping[str, Any] | None:
+    """The newest event that set another limit of rounds: its type, and its data."""
+    row = await reader.fetchrow(
+        """
+        SELECT type, data FROM run_events
+        WHERE run_id = $1 AND (type = $2 OR (type = $3 AND data ? 'max_rounds'))
+        ORDER BY seq DESC LIMIT 1
+        """,
+        run_id,
+        EventType.RUN_REWORK,
+        EventType.LIMITS_RAISED,
+    )
+    return None if row is None else {"type": row["type"], **row["data"]}

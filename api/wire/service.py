@@ -1,0 +1,57 @@
+"""Answers about the service itself: profiles, kinds, workers, switches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api.wire.types import Time, Wire
+
+
+class Profile(Wire):
+    """One version. Of the key it says only whether the variable is set in the API's environment."""
+
+    name: str
+    version: int
+    model: str
+    base_url: str | None
+    key_set: bool
+    parameters: dict[str, Any]
+    prices: dict[str, Any] | None
+    prompts: dict[str, Any]
+    fallback: Any
+    rate_limits: dict[str, Any]
+    actor: str
+    created_at: Time
+
+
+class KindInfo(Wire):
+    """A kind of document; `reply_schemas` by step name, `sample` a body of `POST /api/runs`."""
+
+    name: str
+    version: str
+    languages: list[str]
+    limits: dict[str, int]
+    attributes: list[str]
+    reply_schemas: dict[str, Any]
+    sample: dict[str, Any] | None
+
+
+class Worker(Wire):
+    """`alive` is false after its goodbye or 15 s without a sign."""
+
+    id: str
+    machine: str
+    build: str | None
+    slots: int
+    in_flight: int
+    alive: bool
+    registered_at: Time
+    seen_at: Time
+    goodbye_at: Time | None
+
+
+class Switches(Wire):
+    draining: bool
+    note: str | None
+    actor: str | None
+    updated_at: Time | None
