@@ -29,12 +29,13 @@ from api import (
     sources,
     unbuilt,
 )
-from api.auth import Scope, needs
+from api.auth import needs
 from api.commands import ensure_default_profile
 from api.cursors import BadCursor
 from api.edge import Edge
 from api.errors import Refusal, on_misfit, on_refusal, problem
 from api.pages import routes as pages
+from api.principals import Scope
 from api.signals import Signals
 from api.state import State, request_id_of
 from deploy.database import AWAY, open_pool

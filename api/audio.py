@@ -10,9 +10,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import FileResponse, Response
 
 from api import recordings
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.errors import not_found
 from api.paths import DocumentId
+from api.principals import Principal, Scope
 from api.state import state_of
 
 router = APIRouter(tags=["documents"])

@@ -11,40 +11,15 @@ import binascii
 import hmac
 import ipaddress
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from fastapi import Depends, Request
 
 from api.errors import Refusal
+from api.principals import KEY_HOLDER, LOCAL, NOBODY, Principal, Scope
 from api.state import principal_of
 from deploy.settings import Settings
-from workflows.vocabulary import Actor, ErrorCode
-
-
-class Scope(StrEnum):
-    """What a principal may do. `health` is open to everybody."""
-
-    HEALTH = "health"
-    READ = "read"
-    WRITE = "write"
-    OPERATE = "operate"
-    DECIDE = "decide"
-    ADMIN = "admin"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Principal:
-    """A person or program. `sees_content` is what separates operating from reading."""
-
-    name: str
-    scopes: frozenset[Scope]
-    sees_content: bool = True
-
-
-LOCAL = Principal(name=Actor.LOCAL, scopes=frozenset(Scope))
-KEY_HOLDER = Principal(name="api_key", scopes=frozenset(Scope))
-NOBODY = Principal(name="nobody", scopes=frozenset({Scope.HEALTH}), sees_content=False)
+from workflows.vocabulary import ErrorCode
 
 
 @dataclass(frozen=True, kw_only=True)

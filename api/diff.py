@@ -8,9 +8,10 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Query, Request
 
 from api import differences, queries, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.errors import Refusal
 from api.paths import DocumentId, or_404
+from api.principals import Principal, Scope
 from api.requests import LARGEST_NUMBER
 from api.state import state_of
 from workflows.vocabulary import ErrorCode

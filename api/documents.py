@@ -9,11 +9,12 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
 from api import deletion, edits, queries, recordings, requests, uploads, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.bodies import accepts, is_form, json_body, read_json
 from api.commands import create_run
 from api.idempotency import Done, respond, tools_of
 from api.paths import DocumentId, Page, or_404
+from api.principals import Principal, Scope
 from api.state import state_of
 from api.wire.reading import DocumentRead, Reading
 from deploy.database import Connection

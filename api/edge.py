@@ -20,8 +20,9 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics, recordings
-from api.auth import NOBODY, authenticate, is_loopback, unauthenticated
+from api.auth import authenticate, is_loopback, unauthenticated
 from api.errors import Refusal, log_failure, of_failure, problem, too_large
+from api.principals import NOBODY
 from api.requests import FORM_BYTES, TEXT_BYTES
 from api.state import State
 from deploy.database import new_id

@@ -12,10 +12,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from api import cursors, queries, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.errors import Refusal, not_found
 from api.feed import Feed, Subscriber, decode_positions
 from api.paths import Page, Paging
+from api.principals import Principal, Scope
 from api.queries import stream as queries_stream
 from api.queries.stream import Head
 from api.state import state_of

@@ -16,11 +16,12 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from api import exports, queries, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.diff import unknown_revision
 from api.errors import Refusal, misfit
 from api.idempotency import web_of
 from api.paths import DocumentId, or_404
+from api.principals import Principal, Scope
 from api.queries.rows import Reader
 from api.requests import LARGEST_NUMBER
 from api.state import state_of

@@ -8,11 +8,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import bulk, commands, edits, issues, queries, requests, resume, rework, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.bodies import accepts, filters, json_body
 from api.filters import call_filter, run_filter
 from api.idempotency import respond, tools_of, web_of
 from api.paths import Page, RunId, or_404
+from api.principals import Principal, Scope
 from api.state import state_of
 from api.wire import bulk as wire_bulk
 

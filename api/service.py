@@ -12,12 +12,13 @@ from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
 from api import cursors, health, metrics, queries, requests, wire
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.bodies import accepts, json_body
 from api.commands import set_draining
 from api.idempotency import perform, respond, tools_of
 from api.openapi import PRODUCT_VERSION
 from api.paths import Page, or_404
+from api.principals import Principal, Scope
 from api.profiles import NewProfile, append_version
 from api.state import state_of
 from api.wire.profiles import ProfileBody, SwitchesBody

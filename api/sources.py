@@ -8,10 +8,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from api import file_reading, requests, upload_files
-from api.auth import Principal, Scope, needs
+from api.auth import needs
 from api.bodies import accepts, is_form, read_json
 from api.idempotency import respond, tools_of
 from api.paths import DocumentId
+from api.principals import Principal, Scope
 from api.source_versions import add_source
 from api.wire.reading import Preview, Reading, SourceAdded, preview
 

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.requests import HTTPConnection
 
+from api.principals import Principal
 from deploy.database import Pool
 from deploy.settings import Settings
 from workflows.kinds.kind import Kind
 
 if TYPE_CHECKING:
-    from api.auth import Principal
     from api.signals import Signals
 
 DISK_FULL_MEMORY = 30.0
@@ -67,7 +67,7 @@ def request_id_of(request: HTTPConnection) -> str:
 
 def principal_of(request: HTTPConnection) -> Principal:
     """Set by `api.edge` before any route runs."""
-    return cast("Principal", request.scope["redraft.principal"])
+    return cast(Principal, request.scope["redraft.principal"])
 
 
 def caller_of(request: HTTPConnection) -> Caller:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.auth import Scope, needs
+from api.auth import needs
 from api.errors import Refusal
+from api.principals import Scope
 from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import commands, deletion, diff, queries, requests
-from api.auth import Scope, needs
+from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
 from api.pages import change as pages_change
@@ -18,6 +18,7 @@ from api.pages.forms import failed, go, number, perform_once, read_form, run_pat
 from api.pages.render import Refused, list_row, page, words_of
 from api.pages.run import html_of, sources_in_force
 from api.paths import DocumentId
+from api.principals import Scope
 from api.queries import RunFilter
 from api.state import state_of
 from workflows.vocabulary import ErrorCode

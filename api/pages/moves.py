@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from api import commands, issues, queries, requests, resume, rework
-from api.auth import Scope, needs
+from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, misfit, not_found
 from api.idempotency import Done, Tools
@@ -19,6 +19,7 @@ from api.pages.forms import Form, failed, given, go, number, perform_once, read_
 from api.pages.forms import limits as limits_of
 from api.pages.run import run_page
 from api.paths import RunId
+from api.principals import Scope
 from api.state import state_of
 from deploy.database import Connection
 from workflows.vocabulary import IssueStatus

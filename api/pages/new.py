@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import commands, queries, requests
-from api.auth import Scope, needs
+from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
 from api.pages.errors import PageRoute
@@ -26,6 +26,7 @@ from api.pages.forms import (
 )
 from api.pages.forms import limits as limits_of
 from api.pages.render import page
+from api.principals import Scope
 from api.state import State, state_of
 from workflows.vocabulary import DEFAULT_PROFILE
 

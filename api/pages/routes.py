@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
 from api import queries
-from api.auth import Scope, needs
+from api.auth import needs
 from api.errors import Refusal, not_found
 from api.pages import documents as pages_documents
 from api.pages import moves as pages_moves
@@ -20,6 +20,7 @@ from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states
 from api.pages.render import list_row, page, static, static_files, words_of
 from api.pages.run import run_page
+from api.principals import Scope
 from api.queries import CallFilter, RunFilter
 from api.queries.pages import run_titles
 from api.state import principal_of, state_of
