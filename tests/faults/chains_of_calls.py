@@ -10,6 +10,7 @@ from tests.stack import Json, minutes
 QUICK = {"REDRAFT_HEARTBEAT_TIMEOUT": "4"}
 """Before a claim nobody is known to have the work: only the missing heartbeat tells."""
 
+DAYS = 5
 SLOW = 60.0
 """Seconds that a busy machine may add to a limit of the product."""
 
@@ -65,6 +66,34 @@ async def stopped(workers: Dying) -> None:
     await workers.lives()
     await workers.all_is_well(run)
     await workers.nothing_repaid(run)
+
+
+async def days(workers: Dying) -> None:
+    """Dies as soon as a day of a trip is stored, at each of five; no day is asked for again."""
+    llm, trip = workers.llm, {"to": "Rockford", "days": DAYS}
+    llm.script(good_reviewer())
+    llm.queue(*[_days_from(n) for n in range(1, DAYS + 1)], schema="redraft_itinerary")
+    run = await workers.stack.create({"kind": "itinerary", "title": "A trip", "attributes": trip})
+    await workers.dies(workers.kills)
+    await workers.lives()
+    await workers.all_is_well(run)
+    await workers.nothing_repaid(run)
+    asked = llm.of("redraft_itinerary")
+    assert [sorted(one.already_keys("day")) for one in asked] == [
+        list(range(1, n + 1)) for n in range(DAYS)
+    ]
+    calls = await workers.stack.rows(run["id"], "calls")
+    assert [call["end_cause"] for call in calls[:DAYS]] == ["worker_lost"] * DAYS
+
+
+def _days_from(first: int) -> Reply:
+    """The rest of the days; it stands still behind the first of them."""
+    entry = {"start": "09:00", "end": "11:00", "kind": "visit", "cost": 10}
+    items = [
+        {"day": day, "city": "Rockford", "entries": [{**entry, "name": f"Place {day}"}]}
+        for day in range(first, DAYS + 1)
+    ]
+    return Reply(items=items, stall_after=Items(1))
 
 
 async def failing_call(workers: Dying) -> None:
@@ -204,6 +233,7 @@ CHAINS = [
             "stopped.committed",
         ],
     ),
+    Chain(play=days, environment=PATIENT, points=["items.committed"] * DAYS),
     Chain(play=failing_call, environment=QUICK, points=["later.written", "later.committed"]),
     Chain(play=failed_for_good, environment=QUICK, points=["fail.written", "fail.committed"]),
     Chain(play=fault_of_ours, environment=QUICK, points=["fault.written", "fault.committed"]),

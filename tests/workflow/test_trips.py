@@ -9,7 +9,7 @@ import pytest
 from icalendar import Calendar
 
 from deploy.offline_model.server import OfflineModel
-from tests.fake_llm import FakeLLM, Reply, Request, itinerary_days
+from tests.fake_llm import FakeLLM, Reply, Request, good_reviewer, itinerary_days
 from tests.stack import Json, Stack, consistent
 from tests.unit.trips import ITINERARY, material, queries
 
@@ -86,6 +86,54 @@ async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
         {"days": ["4", "5"], "ended": "stop", "dropped": 4},
     ]
     await consistent(stack, run["id"])
+
+
+CUT, SPINNING, DEAR = "Rockford", "Memphis", "Duluth"
+
+
+def limited(request: Request) -> Reply:
+    """A model that is cut behind each day, one that says nothing more behind the second, and one
+    that stops behind each: by the city that the trip goes to."""
+    rest = itinerary_days(request)
+    if request.wants["to"] == CUT:
+        return Reply(items=rest[:1], finish_reason="length")
+    if request.wants["to"] == SPINNING:
+        return Reply(items=[] if request.already else rest[:2])
+    return Reply(items=rest[:1])
+
+
+async def test_each_guardrail_stops_a_trip_keeps_its_days_and_waits_for_the_right_word(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    llm.script({"redraft_itinerary": limited})
+    stops = {
+        CUT: ("FAILED", "call_limit", 5, {"override_guardrail": True}),
+        SPINNING: ("FAILED", "spinning", 2, {"override_guardrail": True}),
+        DEAR: ("INTERRUPTED", "limit_calls", 2, {"limits": {"max_calls": 40}}),
+    }
+    runs = {}
+    for city in stops:
+        trip = {"kind": "itinerary", "title": "Seven", "attributes": {"to": city, "days": 7}}
+        runs[city] = await stack.create({**trip, "limits": {"max_calls": 2 if city == DEAR else 99}})
+    for city, (status, name, days, _) in stops.items():
+        run = await stack.until(runs[city]["id"], status, seconds=60)
+        assert (run["reason"]["code"], run["guardrail"]) == (
+            name,
+            name if status == "FAILED" else None,
+        )
+        assert len(await stack.rows(run["id"], "items")) == days
+        code, problem = await stack.call("POST", f"/api/runs/{run['id']}/resume", {})
+        needs = "guardrail_override_required" if status == "FAILED" else "limit_required"
+        assert (code, problem["code"]) == (409, needs)
+    llm.script(good_reviewer())
+    for city, (_, _, days, word) in stops.items():
+        run_id = runs[city]["id"]
+        code, _ = await stack.call("POST", f"/api/runs/{run_id}/resume", word)
+        assert code == 202
+        await stack.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
+        asked = [r for r in llm.of("redraft_itinerary") if r.wants["to"] == city][-1]
+        assert asked.already_keys("day") == list(range(1, days + 1))
+        await consistent(stack, run_id)
 
 
 @pytest.mark.parametrize(
