@@ -12,7 +12,9 @@ from activities.items import PartState
 from activities.model.client import Manner
 from activities.model.learned import Size, size_of
 from activities.model.limits import take
+from activities.record import lock_run
 from activities.step import PartEnd, PartEndCode, Step, limited
+from deploy.database import Connection
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
 
@@ -58,6 +60,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
             return step.out_of_time(part) or PartEnd(code=PartEndCode.STOPPED)
         if step.watch.leaving:
             return await _handed_over(step)
+        if _has_all(step, part):
+            return await _done(step, part)
         stop = capped(part, last_cause)
         if stop is not None:
             return stop
@@ -72,6 +76,45 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         settled, last_cause = await call.settle(end), end.cause if end else None
         if settled is not None:
             return settled
+
+
+def _has_all(step: Step, part: PartState) -> bool:
+    """Nothing is missing, though no call ended so: the last one was cut behind the last item, or
+    its worker died there. A further call would be paid for nothing."""
+    expected = step.claimed.kind.expected(step.claimed.work, part.plan)
+    return expected is not None and {item.key for item in part.kept}.issuperset(expected)
+
+
+async def _done(step: Step, part: PartState) -> PartEnd:
+    """The part ends without a call."""
+    refused = await committed(
+        Hook.SETTLE, step.tools.pool, lambda c: _store_done(step, part, c), patience=float("inf")
+    )
+    if refused is not None:
+        step.watch.stop(refused)
+        return PartEnd(code=PartEndCode.STOPPED)
+    part.done = True
+    return PartEnd(code=PartEndCode.DONE)
+
+
+async def _store_done(step: Step, part: PartState, connection: Connection) -> Reason | None:
+    claimed = step.claimed
+    run = await lock_run(connection, claimed.run.id)
+    if run is None:
+        step.watch.gone()
+        return Reason.INTERRUPTED
+    fence = await claimed.fence(connection, run)
+    if fence.refusal is not None or not claimed.may_commit(fence):
+        return fence.refusal or Reason.INTERRUPTED
+    await connection.execute(
+        """
+        UPDATE step_parts SET done_at = coalesce(done_at, now()), result = coalesce(result, '{}')
+        WHERE plan_id = $1 AND part = $2
+        """,
+        claimed.plan_id,
+        part.plan.part,
+    )
+    return None
 
 
 async def _opened(step: Step, call: PartCall) -> bool:

@@ -75,7 +75,7 @@ async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
         if not request.already:
             return Reply(items=days[:3], finish_reason="length")
         again = [{**days[0], "day": number} for number in (1, 2, 3)]
-        return Reply(items=[*again, *days, {**days[0], "day": 6}])
+        return Reply(items=[*again, *days, {**days[0], "day": 6}], finish_reason="length")
 
     llm.script({"redraft_itinerary": play})
     fields = {"to": "Rockford", "days": 5}
@@ -83,8 +83,8 @@ async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
     assert await ledger(stack, run) == [
         {"days": ["1", "2", "3"], "ended": "length", "dropped": 0},
-        {"days": ["4", "5"], "ended": "stop", "dropped": 4},
-    ]
+        {"days": ["4", "5"], "ended": "length", "dropped": 4},
+    ]  # cut behind the last day: there is nothing to ask for
     await consistent(stack, run["id"])
 
 
