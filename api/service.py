@@ -23,6 +23,7 @@ from api.profiles import NewProfile, append_version
 from api.state import state_of
 from api.wire.profiles import ProfileBody, SwitchesBody
 from deploy.migrations import HEAD
+from workflows.kinds.attributes import types_of_kind
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Reason
 
@@ -69,6 +70,8 @@ def _kind(kind: Kind) -> wire.KindInfo:
         languages=list(kind.languages),
         limits=asdict(kind.limits),
         attributes=sorted(kind.attribute_names),
+        attribute_types=dict(types_of_kind(kind)),
+        drafts=kind.drafts_without_body(),
         reply_schemas={str(step): dict(schema) for step, schema in kind.schemas.items()},
         sample=None if sample is None else dict(sample),
     )

@@ -63,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
         one.set_defaults(run=run)
         return one
 
-    _add_submit(add("submit", commands.submit, "make documents from files and run them"))
+    _add_submit(
+        add("submit", commands.submit, "make documents from files, or from a request, and run them")
+    )
     _add_runs(add("runs", commands.runs, "list runs, newest first"))
     one = add(
         "show",
@@ -84,15 +86,25 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_submit(one: argparse.ArgumentParser) -> None:
     one.add_argument(
-        "files", nargs="+", metavar="FILE", help="Markdown, text, DOCX, HTML; - is stdin"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="Markdown, text, DOCX, HTML; - is stdin. None: the run begins with a draft",
     )
     one.add_argument("--kind", default="minutes", help="kind of document (default: minutes)")
     one.add_argument(
+        "--request",
+        metavar="TEXT",
+        help="what is to be written, in your own words: a trip from this; - is stdin",
+    )
+    one.add_argument(
         "--source",
+        "--reference",
         action="append",
         default=[],
         metavar="F",
-        help="transcript or notes (also VTT, SRT, JSON), to check against; may be repeated",
+        help="transcript or notes (also VTT, SRT), or reference data (JSON), to check against; "
+        "may be repeated",
     )
     one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
     one.add_argument("--title", help="default: the first heading, else the file's name")
@@ -103,11 +115,13 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
     add_limits(one)
     one.add_argument("--tag", action="append", default=[], help="may be repeated")
     one.add_argument(
+        "--field",
         "--attribute",
+        dest="attribute",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of the kind, for example meeting_date=2026-03-01; may be repeated",
+        help="an attribute of the kind, for example days=5 or cuisine=Thai,Greek; may be repeated",
     )
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from argparse import Namespace
 from typing import Any
 
 from api.cli.client import OK, Client, Refused, UsageError
-from api.cli.files import read_source, read_text, title_of
+from api.cli.files import read_text
 from api.cli.find import find
 from api.cli.limits import limits
 from api.cli.show import complain, print_moved, print_runs, say, say_json
+from api.cli.wanted import wanted
 from api.cli.watch import watch
 from api.cli.words import one_line
 
@@ -21,18 +21,22 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 def submit(client: Client, given: Namespace) -> int:
-    """One document and run for each file."""
+    """One document and run for each file, or without a file one from what is asked for."""
     if given.title and len(given.files) > 1:
         raise UsageError("--title names one document; leave it out for several files")
-    if [*given.files, *given.source].count("-") > 1:
+    if [*given.files, *given.source, given.request].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
+    if not (given.files or given.request is not None or given.attribute or given.source):
+        raise UsageError(
+            "name a FILE to be made right; or say what is to be written: --request TEXT, "
+            "--field NAME=VALUE (for example --kind itinerary --request '3 days in Rome')"
+        )
     _check_language(given.language)
-    sources = [read_source(name, given.encoding) for name in given.source]
-    bodies = [(name, read_text(name, given.encoding)) for name in given.files]
-    if not sources:
+    asked = list(wanted(client, given))
+    if given.files and not asked[0]["sources"]:
         complain("redraft: no --source: there is nothing to check the document against")
     worst = OK
-    started = [client.post("/api/runs", _wanted(given, n, b, sources)) for n, b in bodies]
+    started = [client.post("/api/runs", body) for body in asked]
     for run in started:
         if given.json:
             say_json(run)
@@ -51,35 +55,6 @@ def _check_language(language: str | None) -> None:
         raise UsageError(
             f"--language {language!r} is no code of a language; give one like en, zh or zh-CN"
         )
-
-
-def _wanted(given: Namespace, name: str, body: str, sources: list[Json]) -> Json:
-    optional = {
-        "language": given.language,
-        "max_rounds": given.max_rounds,
-        "pass_score": given.pass_score,
-        "profile": given.profile,
-        "tags": given.tag or None,
-        "attributes": dict(_attribute(text) for text in given.attribute) or None,
-        "limits": limits(given.limit) or None,
-    }
-    return {
-        "kind": given.kind,
-        "title": given.title or title_of(name, body),
-        "body": body,
-        "sources": sources,
-        **{key: value for key, value in optional.items() if value is not None},
-    }
-
-
-def _attribute(text: str) -> tuple[str, object]:
-    name, separator, value = text.partition("=")
-    if not separator or not name:
-        raise UsageError(f"--attribute {text!r}: write it NAME=VALUE")
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value
 
 
 def runs(client: Client, given: Namespace) -> int:

@@ -16,7 +16,14 @@ _COLUMNS = """
     c.end_cause, c.model, c.profile, c.profile_version, c.kind_version, c.tokens_input,
     c.tokens_output, c.tokens_cached, c.tokens_reasoning, c.usage_source, c.cost, c.currency,
     c.first_token_ms, c.started_at, c.ended_at, c.provider_request_id, c.http_status,
-    c.items_kept, c.items_dropped
+    c.items_kept, c.items_dropped,
+    ARRAY(SELECT i.key FROM step_items i
+          WHERE i.plan_id = c.plan_id AND i.part = c.part AND i.call_id = c.id
+          ORDER BY i.position) AS kept_keys,
+    CASE WHEN c.items_dropped > 0 THEN (
+        SELECT jsonb_build_array(e.data -> 'dropped', e.data -> 'dropped_keys') FROM run_events e
+        WHERE e.run_id = c.run_id AND e.type = 'call_ended' AND e.data ->> 'call_id' = c.id::text
+        LIMIT 1) END AS lost
 """
 
 
@@ -136,6 +143,7 @@ def _call(row: Row) -> wire.Call:
 
 
 def _values(row: Row) -> dict[str, Any]:
+    dropped, dropped_keys = row["lost"] or (None, None)
     return {
         "id": row["id"],
         "run_id": row["run_id"],
@@ -161,4 +169,7 @@ def _values(row: Row) -> dict[str, Any]:
         "http_status": row["http_status"],
         "items_kept": row["items_kept"],
         "items_dropped": row["items_dropped"],
+        "kept_keys": row["kept_keys"],
+        "dropped": dropped or {},
+        "dropped_keys": dropped_keys or {},
     }

@@ -194,7 +194,12 @@ class Item(Wire):
 
 
 class Call(Wire):
-    """One request to a model, without what was said in it."""
+    """One request to a model, without what was said in it.
+
+    `kept_keys` are the items it brought (of a trip its days); `dropped` counts by code what of its
+    answer was not kept, `dropped_keys` names those that have a key: of a trip `duplicate` and
+    `changed_earlier` are days that were kept already, `out_of_range` is beyond what was asked for.
+    """
 
     id: str
     run_id: str
@@ -220,6 +225,9 @@ class Call(Wire):
     http_status: int | None
     items_kept: int
     items_dropped: int
+    kept_keys: list[str] = Field(default_factory=list)
+    dropped: dict[str, int] = Field(default_factory=dict)
+    dropped_keys: dict[str, list[str]] = Field(default_factory=dict)
 
 
 class CallWithBody(Call):

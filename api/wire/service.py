@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from api.wire.types import Time, Wire
 
 
@@ -25,13 +27,19 @@ class Profile(Wire):
 
 
 class KindInfo(Wire):
-    """A kind of document; `reply_schemas` by step name, `sample` a body of `POST /api/runs`."""
+    """A kind of document; `reply_schemas` by step name, `sample` a body of `POST /api/runs`.
+
+    `attribute_types` says what each attribute holds (text, number, amount, date, list), in the
+    order in which forms ask for them; `drafts` whether a run may begin without a body.
+    """
 
     name: str
     version: str
     languages: list[str]
     limits: dict[str, int]
     attributes: list[str]
+    attribute_types: dict[str, str] = Field(default_factory=dict)
+    drafts: bool = False
     reply_schemas: dict[str, Any]
     sample: dict[str, Any] | None
 

@@ -143,7 +143,9 @@ def test_an_answer_that_is_not_redrafts_is_exit_5(api: FakeApi) -> None:
     assert call(api, "runs") == 5
 
 
-@pytest.mark.parametrize("arguments", [["submit"], ["runs", "--status", "DONE"], ["nonsense"]])
+@pytest.mark.parametrize(
+    "arguments", [["submit", "--max-rounds", "x"], ["runs", "--status", "DONE"], ["nonsense"]]
+)
 def test_wrong_usage_is_exit_2(api: FakeApi, arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as left:
         call(api, *arguments)

@@ -22,14 +22,13 @@ def sources(name: str) -> list[Json]:
 
 
 async def ledger(stack: Stack, run: Json) -> list[dict[str, Any]]:
-    """By call of the draft: the days it brought, why it ended, how many days were dropped."""
-    items = [item for item in await stack.rows(run["id"], "items") if item["step"] == "draft"]
+    """By call of the draft: the days it brought, why it ended, which days were dropped and why."""
     steps = {step["id"]: step["name"] for step in await stack.rows(run["id"], "steps")}
     return [
         {
-            "days": [item["key"] for item in items if item["call_id"] == call["id"]],
+            "days": call["kept_keys"],
             "ended": call["end_cause"] or call["finish_reason"],
-            "dropped": call["items_dropped"],
+            "dropped": call["dropped_keys"],
         }
         for call in await stack.rows(run["id"], "calls")
         if steps[call["step_id"]] == "draft"
@@ -50,9 +49,9 @@ async def test_a_sentence_becomes_a_plan_without_a_key_though_the_model_stops_tw
     await model.stop()
     assert run["reason"]["code"] == "passed"
     assert await ledger(stack, run) == [
-        {"days": ["1", "2"], "ended": "stop", "dropped": 0},
-        {"days": ["3", "4"], "ended": "stop", "dropped": 0},
-        {"days": ["5"], "ended": "stop", "dropped": 0},
+        {"days": ["1", "2"], "ended": "stop", "dropped": {}},
+        {"days": ["3", "4"], "ended": "stop", "dropped": {}},
+        {"days": ["5"], "ended": "stop", "dropped": {}},
     ]
     where = f"/api/documents/{run['document_id']}/export?format="
     code, body = await stack.call("GET", f"{where}md")
@@ -67,7 +66,7 @@ async def test_a_sentence_becomes_a_plan_without_a_key_though_the_model_stops_tw
     await consistent(stack, run["id"])
 
 
-async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
+async def test_days_that_overlap_with_kept_ones_are_dropped_and_named(
     stack: Stack, llm: FakeLLM
 ) -> None:
     def play(request: Request) -> Reply:
@@ -82,9 +81,16 @@ async def test_days_that_overlap_with_kept_ones_are_dropped_and_counted(
     run = await stack.create({"kind": "itinerary", "title": "Five", "attributes": fields})
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
     assert await ledger(stack, run) == [
-        {"days": ["1", "2", "3"], "ended": "length", "dropped": 0},
-        {"days": ["4", "5"], "ended": "length", "dropped": 4},
+        {"days": ["1", "2", "3"], "ended": "length", "dropped": {}},
+        {
+            "days": ["4", "5"],
+            "ended": "length",
+            "dropped": {"changed_earlier": ["1", "2", "3"], "out_of_range": ["6"]},
+        },
     ]  # cut behind the last day: there is nothing to ask for
+    calls = await stack.rows(run["id"], "calls")
+    assert calls[1]["dropped"] == {"changed_earlier": 3, "out_of_range": 1}
+    assert calls[1]["items_dropped"] == 4
     await consistent(stack, run["id"])
 
 
@@ -114,7 +120,8 @@ async def test_each_guardrail_stops_a_trip_keeps_its_days_and_waits_for_the_righ
     runs = {}
     for city in stops:
         trip = {"kind": "itinerary", "title": "Seven", "attributes": {"to": city, "days": 7}}
-        runs[city] = await stack.create({**trip, "limits": {"max_calls": 2 if city == DEAR else 99}})
+        limits = {"max_calls": 2 if city == DEAR else 99}
+        runs[city] = await stack.create({**trip, "limits": limits})
     for city, (status, name, days, _) in stops.items():
         run = await stack.until(runs[city]["id"], status, seconds=60)
         assert (run["reason"]["code"], run["guardrail"]) == (

@@ -8,7 +8,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from workflows.kinds.kind import Payload
+from workflows.kinds.kind import Kind, Payload
 
 Check = Callable[[Any], str | None]
 """The problem as an English sentence, or None."""
@@ -114,6 +114,12 @@ def types_of(fields: Mapping[str, Check], lists: Mapping[str, ListCheck]) -> Map
     return {name: _TYPES.get(check, Type.TEXT) for name, check in fields.items()} | dict.fromkeys(
         lists, Type.LIST
     )
+
+
+def types_of_kind(kind: Kind) -> Mapping[str, Type]:
+    """The same of an installed kind; one that does not say it takes texts."""
+    told: Mapping[str, Type] | None = getattr(kind, "attribute_types", None)
+    return dict.fromkeys(sorted(kind.attribute_names), Type.TEXT) if told is None else told
 
 
 def check_fields(

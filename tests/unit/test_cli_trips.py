@@ -1,0 +1,111 @@
+"""`submit` without a file: a trip from a sentence, from fields, with reference data."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.cli.__main__ import main
+from tests.fake_api import FakeApi, Reply, make_run, problem
+from tests.unit.trips import ITINERARY, reference_text
+
+SENTENCE = "5 days from Memphis to two cities in Pennsylvania from 2027-03-22, for 2 people, $1,400"
+
+
+@pytest.fixture
+def api() -> Iterator[FakeApi]:
+    with FakeApi() as fake:
+        types = {name: str(type_) for name, type_ in ITINERARY.attribute_types.items()}  # type: ignore[attr-defined]
+        kinds = [{"name": "itinerary", "attribute_types": types}]
+        fake.on("GET", "/api/kinds", Reply(body={"items": kinds, "next_cursor": None}))
+        fake.on("POST", "/api/runs", Reply(body=make_run(kind="itinerary"), status=201))
+        yield fake
+
+
+def sent(api: FakeApi, *arguments: str) -> dict[str, Any]:
+    assert main(["submit", "--kind", "itinerary", *arguments, "--url", api.url]) == 0
+    body: dict[str, Any] = api.of("POST", "/api/runs")[-1].body
+    return body
+
+
+def test_a_sentence_is_all_that_a_trip_needs(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sent(api, "--request", SENTENCE) == {
+        "kind": "itinerary",
+        "title": "5 days from Memphis to two cities in Pennsylvania from 2027-03-22, for 2 …",
+        "sources": [{"name": "request", "media_type": "text/plain", "text": SENTENCE}],
+    }
+    assert "no --source" not in capsys.readouterr().err
+
+
+def test_a_chinese_sentence_may_come_from_standard_input(
+    api: FakeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("我一个人去杭州玩三天，预算3000元\n"))
+    body = sent(api, "--request", "-", "--language", "zh")
+    assert (body["title"], body["language"]) == ("我一个人去杭州玩三天，预算3000元", "zh")
+
+
+def test_fields_are_typed_as_the_kind_types_them_and_reference_data_goes_along(
+    api: FakeApi, tmp_path: Path
+) -> None:
+    data = tmp_path / "reference.json"
+    data.write_text(reference_text("00"), encoding="utf-8")
+    fields = ["from=10", "to=北京", "days=5", "start_date=2027-03-22", "budget=1400"]
+    fields += ["cuisine=Thai, Greek", "cuisine=川菜", 'people="two"']
+    given = [word for one in fields for word in ("--field", one)]
+    body = sent(api, *given, "--reference", str(data))
+    assert body["attributes"] == {
+        "from": "10",
+        "to": "北京",
+        "days": 5,
+        "start_date": "2027-03-22",
+        "budget": 1400,
+        "cuisine": ["Thai", "Greek", "川菜"],
+        "people": "two",
+    }
+    (source,) = body["sources"]
+    assert (source["name"], source["media_type"]) == ("reference.json", "application/json")
+    assert json.loads(source["text"]) == json.loads(reference_text("00"))
+
+
+def test_fields_alone_make_a_title(api: FakeApi) -> None:
+    assert sent(api, "--field", "to=Rome", "--field", "days=3")["title"] == (
+        "itinerary: to Rome, days 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "--request TEXT"),
+        (["--request", " "], "--request is empty"),
+        (["--field", "days"], "NAME=VALUE"),
+        (["--field", "days=1", "--field", "days=2"], "given twice"),
+        (["--request", "-", "--source", "-"], "only once"),
+    ],
+)
+def test_what_says_nothing_clear_is_refused_before_anything_is_sent(
+    api: FakeApi, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert main(["submit", "--kind", "itinerary", *arguments, "--url", api.url]) == 2
+    assert said in capsys.readouterr().err
+    assert api.of("POST", "/api/runs") == []
+
+
+def test_a_refusal_names_the_field_and_what_it_must_be(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    detail = "This must be a whole number of days from 1 to 30."
+    errors = [{"pointer": "/attributes/days", "code": "invalid_request", "detail": detail}]
+    api.on("POST", "/api/runs", problem(422, "invalid_request", "It does not fit.", errors=errors))
+    code = main(["submit", "--kind", "itinerary", "--field", "days=60", "--url", api.url])
+    assert code == 3
+    assert f"/attributes/days: {detail}" in capsys.readouterr().err
