@@ -236,8 +236,10 @@ class PartCall:
         if end.cause is None:
             expected = claimed.kind.expected(claimed.work, self.part.plan)
             have = {item.key for item in (*self.part.kept, *pending)}
-            if expected is None or have.issuperset(expected):
-                return None if self._asks_again(pending) else PartEnd(code=PartEndCode.DONE)
+            if self._asks_again(pending):
+                return None
+            if expected is None or have.issuperset(expected) or self._settles(pending):
+                return PartEnd(code=PartEndCode.DONE)
         spinning = end.cause is None and not fresh
         if end.cause != Reason.GARBLED:
             known = self.part.reply_hashes
@@ -256,6 +258,11 @@ class PartCall:
         if self.step.claimed.kind.ask_again(work, part.plan, [*part.kept, *pending]):
             part.asked_again, part.refused = True, refused
         return part.asked_again
+
+    def _settles(self, pending: list[Item]) -> bool:
+        claimed, part = self.step.claimed, self.part
+        kept = [*part.kept, *pending]
+        return claimed.kind.settles(claimed.work, part.plan, kept, self.writer.kept)
 
     def _mark(self, end: CallEnd) -> str:
         """A reply that the model did not end itself may go on otherwise: its text counts."""

@@ -9,7 +9,7 @@ from activities.claim import Claimed
 from activities.projection import StepClosing, close_step
 from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
 from deploy.database import Connection, clean
-from workflows.kinds.kind import Item
+from workflows.kinds.kind import FOLLOWS, Item
 from workflows.vocabulary import Actor, EventType, StepStatus
 
 
@@ -21,7 +21,9 @@ class DraftCloser:
         self.body = ""
 
     async def prepare(self, items: Mapping[str, list[Item]]) -> None:
-        pieces = [item for kept in items.values() for item in kept]
+        made = [part for part in self.claimed.parts if part.plan.spec.get(FOLLOWS)]
+        whole = {part.plan.part for part in made or self.claimed.parts}
+        pieces = [item for part, kept in items.items() if part in whole for item in kept]
         self.body = await asyncio.to_thread(self.claimed.kind.draft, self.claimed.work, pieces)
 
     async def close(self, connection: Connection, run: RunRow) -> None:

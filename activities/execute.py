@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 from activities import budget
 from activities.closing import close_done
@@ -20,6 +21,7 @@ from activities.record import Event, Move, RunRow, append_event, lock_run, move
 from activities.recut import TOO_LONG, mark_plan
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
+from workflows.kinds.kind import FOLLOWS
 from workflows.transitions import INTERRUPTED_REASONS
 from workflows.vocabulary import (
     GUARDRAILS,
@@ -89,6 +91,18 @@ async def _live_text(step: Step) -> None:
 
 
 async def _settle_parts(step: Step) -> list[PartEnd]:
+    """First those that need no other; then, when all of them are done, what is made from them."""
+    first = [part for part in step.claimed.parts if not part.plan.spec.get(FOLLOWS)]
+    ends = await _side_by_side(step, first)
+    last = [part for part in step.claimed.parts if part not in first]
+    if last and all(end.code == PartEndCode.DONE for end in ends):
+        gathered = tuple((part.plan, tuple(part.kept)) for part in first)
+        step.claimed.work = replace(step.claimed.work, gathered=gathered)
+        ends += await _side_by_side(step, last)
+    return ends
+
+
+async def _side_by_side(step: Step, parts: Sequence[PartState]) -> list[PartEnd]:
     """Siblings of a part that may be tried again, or that a limit stopped, finish; those of one
     that failed for good end.
 
@@ -96,11 +110,7 @@ async def _settle_parts(step: Step) -> list[PartEnd]:
     one that has to wait or that a limit stopped.
     """
     gate = asyncio.Semaphore(PARTS_AT_ONCE)
-    tasks = [
-        asyncio.create_task(_in_turn(gate, step, part))
-        for part in step.claimed.parts
-        if not part.done
-    ]
+    tasks = [asyncio.create_task(_in_turn(gate, step, part)) for part in parts if not part.done]
     waiting = set(tasks)
     while waiting:
         done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)

@@ -88,6 +88,16 @@ class Prompt:
         return kept
 
     @cached_property
+    def wanted(self) -> Sequence[Mapping[str, Any]]:
+        """The sections of a draft: key, heading, what it is about."""
+        return _objects(self._joined("SECTIONS"))
+
+    @cached_property
+    def notes(self) -> Sequence[Sequence[Mapping[str, Any]]]:
+        """What was noted from each window of a long source, in order."""
+        return [_objects(block.text) for block in self.blocks if block.name == "NOTES"]
+
+    @cached_property
     def locks(self) -> Sequence[str]:
         """Passages that must stay as they are."""
         value = _json(self._joined("LOCKED"))
@@ -245,3 +255,8 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return None
+
+
+def _objects(text: str) -> list[Mapping[str, Any]]:
+    value = _json(text)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from deploy.offline_model.extract import draft
 from deploy.offline_model.planner import itinerary
 from deploy.offline_model.planner_review import refine, review
 from deploy.offline_model.prompt import Prompt, read_prompt
 from deploy.offline_model.wire import BadRequest, Call, Connection, listen
-from deploy.offline_model.writing import draft
 
 MODEL = "offline"
 RULES: Mapping[str, Callable[[Prompt], Mapping[str, Any]]] = {

@@ -1,33 +1,12 @@
-"""Writes first drafts by rule: minutes from cue words, itineraries from their request.
-
-Both are honest about what they are: lines taken over from the source, and plain slots of a day.
-"""
+"""Writes first itineraries by rule from their request alone: plain slots of a day."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from deploy.offline_model.prompt import Prompt, SourceLine
-from deploy.offline_model.words import is_chinese, words
+from deploy.offline_model.prompt import Prompt
+from deploy.offline_model.words import is_chinese
 
-CUES = {
-    "decisions": re.compile(
-        r"\b(?:decided?|decision|agreed?|we(?:'ll| will) go with|let's go with|settled|approved)"
-        r"\b|决定|确定|同意|通过了|就这么定|定下来",
-        re.IGNORECASE,
-    ),
-    "actions": re.compile(
-        r"\b(?:I'll|I will|will send|can you|could you|action item|to do|by (?:mon|tues|wednes|"
-        r"thurs|fri)day|deadline|follow up|take care of)\b"
-        r"|我来|我负责|负责|请你|下周|完成|截止|跟进",
-        re.IGNORECASE,
-    ),
-    "questions": re.compile(
-        r"\b(?:open question|not sure|don't know|need to find out|unclear)\b"
-        r"|不确定|不清楚|待定|问题是",
-        re.IGNORECASE,
-    ),
-}
 _PLACE = r"([A-Z][\w.'-]*(?: [A-Z][\w'-]*)*)"
 _PLACES = {
     "from": re.compile(
@@ -37,55 +16,7 @@ _PLACES = {
         rf"\b(?:to|in|visit|visits)\s+{_PLACE}|(?:去|到)([\u3400-\u9fff]{{2,4}}?)(?=玩|旅|看|，|,)"
     ),
 }
-HEADINGS = {
-    "summary": ("Summary", "摘要"),
-    "decisions": ("Decisions", "决定"),
-    "actions": ("Actions", "行动项"),
-    "questions": ("Open questions", "待解决的问题"),
-}
-MOST = 8
-"""Lines taken over into a section."""
-FEWEST_WORDS = 4
-"""Content words a line needs to be worth taking over."""
 MOST_DAYS = 60
-
-
-def draft(prompt: Prompt) -> Mapping[str, Any]:
-    """The reply to `redraft_draft`: a section per sort of cue, each line with its speaker."""
-    text = "\n".join(line.text for line in prompt.lines)
-    language = int(is_chinese(text))
-    kept = {item.get("key") for item in prompt.already}
-    items = []
-    for key, headings in HEADINGS.items():
-        lines = _opening(prompt.lines) if key == "summary" else _cued(prompt.lines, CUES[key])
-        nothing = ("Nothing noted.", "无。")[language]
-        markdown = "\n".join(f"- {_written(line)}" for line in lines) or nothing
-        if key not in kept:
-            items.append({"key": key, "heading": headings[language], "markdown": markdown})
-    return {"items": items}
-
-
-def _opening(lines: Sequence[SourceLine]) -> Sequence[SourceLine]:
-    """The longest lines of the meeting, in order: where most was said."""
-    telling = [line for line in lines if len(words(line.text)) >= FEWEST_WORDS]
-    longest = sorted(telling, key=lambda line: -len(line.text))[: MOST // 2]
-    return sorted(longest, key=lambda line: line.number)
-
-
-def _cued(lines: Sequence[SourceLine], cue: re.Pattern[str]) -> Sequence[SourceLine]:
-    found = [
-        line for line in lines if cue.search(line.text) and len(words(line.text)) >= FEWEST_WORDS
-    ]
-    return found[:MOST]
-
-
-def _written(line: SourceLine) -> str:
-    """A spoken line without its noise, on one line, at most some two hundred characters."""
-    text = re.sub(r"\{[a-z]+\}|\b(?:um|uh|er|hmm)\b\s*,?", " ", line.text)
-    text = re.sub(r"\s+([,.?!])", r"\1", re.sub(r"\s+", " ", text)).strip()
-    if len(text) > 200:
-        text = text[:200].rsplit(" ", 1)[0] + " …"
-    return f"{line.speaker}: {text}" if line.speaker else text
 
 
 def itinerary(prompt: Prompt) -> Mapping[str, Any]:

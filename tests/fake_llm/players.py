@@ -1,5 +1,6 @@
 """Players: functions from a request to a reply. `good_reviewer` is the one most tests want."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -44,7 +45,7 @@ def good_reviewer(
     Review reports every `wrong` that stands in the document (at most `per_call`; of several
     reviewers side by side each its own: the first error is one of facts, the second of claims, the
     third of gaps, the fourth of facts again), refine makes an edit for each place, draft gives
-    `sections` (default: one), itinerary the missing days (at most `days_per_call`). Items that the
+    `sections` (default: those that the prompt asks for, else one), itinerary the missing days (at most `days_per_call`). Items that the
     prompt lists as kept are left out. Evidence is the first source line that holds `right`. `pace`
     are fields of `Reply` for every answer.
     """
@@ -121,12 +122,40 @@ def edits(document: str, wrong: str, right: str) -> Sequence[tuple[str, str]]:
     return pairs
 
 
+DRAFTED = {
+    "decisions": re.compile(r"decid|decision|决定", re.IGNORECASE),
+    "actions": re.compile(r"\bI will\b|我负责"),
+    "questions": re.compile(r"[?？]"),
+}
+
+
 def draft_items(
-    request: Request, sections: Sequence[Mapping[str, Any]]
+    request: Request, sections: Sequence[Mapping[str, Any]] = ()
 ) -> Sequence[Mapping[str, Any]]:
-    given = sections or [{"key": "notes", "heading": "Notes", "markdown": "- nothing"}]
+    """The given sections, else those asked for: each line of the source that belongs there, or all
+    that was noted; the kept ones left out."""
+    given = sections or [drafted(request, section) for section in request.prompt.wanted]
+    given = given or [{"key": "notes", "heading": "Notes", "markdown": "- nothing"}]
     kept = request.already_keys("key")
     return [section for section in given if section.get("key") not in kept]
+
+
+def drafted(request: Request, section: Mapping[str, Any]) -> Mapping[str, Any]:
+    """One section as a good model writes it."""
+    prompt, key = request.prompt, section["key"]
+    noted = [item for items in prompt.notes for item in items if item["key"] == key]
+    if noted:
+        text = "\n".join(dict.fromkeys(line for i in noted for line in i["markdown"].splitlines()))
+        evidence = list(dict.fromkeys(name for item in noted for name in item["evidence"]))
+        return {**section, "markdown": text, "evidence": evidence}
+    wanted = DRAFTED.get(key)
+    lines = [line for line in prompt.lines if wanted and wanted.search(line.text)]
+    lines = lines if wanted else prompt.lines[:1]
+    return {
+        **section,
+        "markdown": "\n".join(f"- {line.text}" for line in lines),
+        "evidence": [f"T{line.number}" for line in lines],
+    }
 
 
 def itinerary_days(request: Request) -> Sequence[Mapping[str, Any]]:

@@ -9,11 +9,12 @@ from typing import Any
 import openai
 import pytest
 
+from deploy.offline_model.extract import draft
 from deploy.offline_model.prompt import Prompt, read_prompt
 from deploy.offline_model.refine import refine
 from deploy.offline_model.review import PER_CALL, review
 from deploy.offline_model.server import OfflineModel
-from deploy.offline_model.writing import draft, itinerary
+from deploy.offline_model.writing import itinerary
 
 ENGLISH = """T1: Ana: Hello, I'm Maria , the project lead and we have twenty five minutes .
 T2: Bo: Um the retail price of the lamp is forty two Euros , I think .

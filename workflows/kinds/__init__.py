@@ -35,10 +35,11 @@ def from_folder(folder: Path) -> Kind:
     return kind
 
 
-def load_kinds(extra_folder: str = "") -> dict[str, Kind]:
-    """All kinds by name: the built-in ones, then the folders in `extra_folder`.
+def load_kinds(extra_folder: str = "", templates_folder: str = "") -> dict[str, Kind]:
+    """All kinds by name: the built-in ones, then the folders in `extra_folder`; those that draft by
+    templates have those of `templates_folder` too.
 
-    Raises ImportError with the folder's name when one cannot be loaded.
+    Raises ImportError with the name of a folder that cannot be loaded, BadTemplate with a file's.
     """
     kinds: dict[str, Kind] = {}
     here = Path(__file__).parent
@@ -51,7 +52,12 @@ def load_kinds(extra_folder: str = "") -> dict[str, Kind]:
             if (folder / "__init__.py").exists():
                 kind = from_folder(folder)
                 kinds[kind.name] = kind
-    return kinds
+    return _with_templates(kinds, templates_folder) if templates_folder else kinds
+
+
+def _with_templates(kinds: dict[str, Kind], folder: str) -> dict[str, Kind]:
+    add = {name: getattr(kind, "with_templates", None) for name, kind in kinds.items()}
+    return {name: more(Path(folder)) if (more := add[name]) else kinds[name] for name in kinds}
 
 
 def find(kinds: dict[str, Kind], name: str) -> Kind:

@@ -120,6 +120,9 @@ class CheckedText:
     def expected(self, work: Work, part: PartPlan) -> tuple[str, ...] | None:
         return None
 
+    def settles(self, work: Work, part: PartPlan, kept: Sequence[Item], added: int) -> bool:
+        return False
+
     def prompt(self, work: Work, part: PartPlan, kept: Sequence[Item]) -> Prompt:
         step = work.step.value
         sources = work.material.sources

@@ -16,6 +16,8 @@ from workflows.vocabulary import Severity, StepName
 
 Payload = Mapping[str, Any]
 """One JSON object as a model wrote it, or the attributes of a document."""
+FOLLOWS = "follows"
+"""In the spec of a part that begins when all others are done, with their items as `gathered`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,29 @@ class RefusedItem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PartPlan:
+    """A piece of a step that is asked for, stored and continued alone.
+
+    `key` is made from what the part covers (reviewer, window range, source version): equal keys
+    mean equal cuts. `spec` holds what `prompt` needs to make the same cut again (JSON values); of
+    it the engine reads `part`, the reviewer that issues name, `follows`, and `scope`, there when a
+    review does not look at everything: such a one lets no run pass.
+    """
+
+    part: str
+    key: str
+    spec: Payload = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """The smallest piece that is kept when the rest is lost."""
+
+    key: str
+    payload: Payload
+
+
+@dataclass(frozen=True, kw_only=True)
 class Work:
     """Everything a step is made from. `body` is the plan's input revision, '' for a draft."""
 
@@ -87,31 +112,10 @@ class Work:
     """False where open issues stand in the body that keep this review from passing it."""
     refused: tuple[RefusedItem, ...] = ()
     """What the call of this part before this one answered and could not be kept."""
+    gathered: tuple[tuple[PartPlan, tuple[Item, ...]], ...] = ()
+    """To a part that follows the others of its step: what is kept of each of them."""
     count: Callable[[str], int] = rough_count
     """Tokens of a text."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PartPlan:
-    """A piece of a step that is asked for, stored and continued alone.
-
-    `key` is made from what the part covers (reviewer, window range, source version): equal keys
-    mean equal cuts. `spec` holds what `prompt` needs to make the same cut again (JSON values); of
-    it the engine reads `part`, the reviewer that issues name, and `scope`, there when a review does
-    not look at everything: such a one lets no run pass.
-    """
-
-    part: str
-    key: str
-    spec: Payload = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """The smallest piece that is kept when the rest is lost."""
-
-    key: str
-    payload: Payload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +219,11 @@ class Kind(Protocol):
 
     def expected(self, work: Work, part: PartPlan) -> tuple[str, ...] | None:
         """Keys this part must have when it is done, or None when a normal end says so."""
+        ...
+
+    def settles(self, work: Work, part: PartPlan, kept: Sequence[Item], added: int) -> bool:
+        """Whether a part is done by a normal end though expected keys are missing; the call that
+        ended brought `added` of what is kept."""
         ...
 
     def accept(

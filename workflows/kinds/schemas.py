@@ -50,6 +50,11 @@ REFINE: Payload = _object(
 
 DRAFT: Payload = _object(items=_array(_object(key=_STRING, heading=_STRING, markdown=_STRING)))
 
+SECTIONS: Payload = _object(
+    items=_array(_object(key=_STRING, heading=_STRING, markdown=_STRING, evidence=_array(_STRING)))
+)
+"""A draft whose sections name the lines they rest on; a reply without them is a draft too."""
+
 ITINERARY: Payload = _object(
     items=_array(
         _object(

@@ -63,9 +63,9 @@ def _is_size(size: object) -> bool:
 
 
 def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPlan, ...]:
-    """The cut of a review (by `names`, its reviewers) or of a step of one part. A draft is made
-    from everything: what a model cannot hold it refuses, and the run says so."""
-    budget = _budget(work, default_budget)
+    """The cut of a review (by `names`, its reviewers) or of a step of one part. A draft that its
+    kind does not cut is made from everything: what a model cannot hold it refuses."""
+    budget = budget_of(work, default_budget)
     lines = number_lines(work.material.sources)
     cuts = windows.cut(lines, budget, work.count)
     if work.step is not StepName.REVIEW:
@@ -90,7 +90,7 @@ def plan(work: Work, names: Sequence[str], default_budget: int) -> tuple[PartPla
 def recut(work: Work, part: PartPlan, default_budget: int) -> tuple[PartPlan, ...]:
     """The part in pieces of at most today's budget. The first keeps its name; lines are nowhere
     left out, so what was one window becomes several, and what was an excerpt a shorter one."""
-    budget = _budget(work, default_budget)
+    budget = budget_of(work, default_budget)
     if work.step is not StepName.REVIEW:
         return plan(work, (), default_budget)
     lines, name = number_lines(work.material.sources), reviewer_of(part)
@@ -114,7 +114,8 @@ def recut(work: Work, part: PartPlan, default_budget: int) -> tuple[PartPlan, ..
 _LOOK_FOR_INVENTED = frozenset({INVENTED, "claims", reviewers.MAIN})
 
 
-def _budget(work: Work, default: int) -> int:
+def budget_of(work: Work, default: int) -> int:
+    """The most tokens of a source that one part is shown."""
     given = work.prompts.get(WINDOW_TOKENS)
     return given if _is_size(given) and isinstance(given, int) else default
 

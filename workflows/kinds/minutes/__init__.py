@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 
 from workflows.kinds import attributes
-from workflows.kinds.checked import CheckedText
-from workflows.kinds.kind import Kind, Payload
+from workflows.kinds.drafting import SectionDraft
+from workflows.kinds.kind import Kind, Material, Payload
 from workflows.kinds.minutes.verifiers import VERIFIERS
 
 _FOLDER = Path(__file__).parent
 
 
-class Minutes(CheckedText):
-    """A draft is made from a recording; until that exists minutes come with a body."""
+class Minutes(SectionDraft):
+    """Drafted by a template from a transcript or notes, unless they come with a body."""
+
+    def check_request(self, material: Material, today: date) -> list[tuple[str, str]]:
+        """Problems of a meeting that is to be drafted, as (JSON pointer, English sentence)."""
+        return self.draft_problems(material)
 
     @cached_property
     def _sample(self) -> Payload:
@@ -39,5 +44,5 @@ KIND: Kind = Minutes(
         "template": attributes.string,
     },
     lists={"participants": attributes.strings, "agenda": attributes.strings},
-    output_tokens={"review": 6000, "refine": 8000},
+    output_tokens={"draft": 8000, "review": 6000, "refine": 8000},
 )
