@@ -14,13 +14,21 @@ from api.auth import refuse_open_door
 from deploy import logs
 from deploy.settings import Settings, SettingsError, load
 from deploy.usage import only_help
+from workflows.kinds.templates import BadTemplate
 
 GRACE_SECONDS = 2
 _SENTENCE = """Serves the API and the pages until SIGTERM or SIGINT.
 It joins a stack by its variables; `./redraft up` writes them into the file `env`."""
 _READS = (
     *("database_url", "api_host", "api_port", "api_key", "api_hosts"),
-    *("temporal_address", "temporal_namespace", "temporal_web_url", "kinds_dir", "log_level"),
+    *(
+        "temporal_address",
+        "temporal_namespace",
+        "temporal_web_url",
+        "kinds_dir",
+        "templates_dir",
+        "log_level",
+    ),
 )
 
 
@@ -47,7 +55,11 @@ def run(settings: Settings) -> int:
     """Serves until SIGTERM or SIGINT; 0 after a clean end."""
     from api.app import create_app, state_in
 
-    app = create_app(settings)
+    try:
+        app = create_app(settings)
+    except BadTemplate as problem:
+        sys.stderr.write(f"REDRAFT_TEMPLATES_DIR: {problem}\n")
+        return 2
     config = uvicorn.Config(
         app,
         host=settings.api_host,

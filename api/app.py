@@ -64,7 +64,8 @@ _ROUTERS = (
 def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -> FastAPI:
     """The application for these settings. `kinds` replaces the installed ones (tests)."""
     state = State(
-        settings=settings, kinds=load_kinds(settings.kinds_dir) if kinds is None else kinds
+        settings=settings,
+        kinds=load_kinds(settings.kinds_dir, settings.templates_dir) if kinds is None else kinds,
     )
 
     @contextlib.asynccontextmanager

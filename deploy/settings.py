@@ -51,6 +51,9 @@ class Settings:
     )
     worker_id: str = field(default="", metadata={"help": "only for tests: part of the worker's id"})
     kinds_dir: str = field(default="", metadata={"help": "folder with further kinds"})
+    templates_dir: str = field(
+        default="", metadata={"help": "folder with own templates of minutes, NAME.md"}
+    )
     blob_url: str = field(default="", metadata={"help": "folder of recordings, as file:///folder"})
     audio_megabytes: int = field(default=2200, metadata={"help": "largest recording"})
     temporal_address: str = field(

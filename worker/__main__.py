@@ -10,6 +10,7 @@ from deploy import logs
 from deploy.settings import SettingsError, load
 from deploy.usage import only_help
 from worker.run import run
+from workflows.kinds.templates import BadTemplate
 
 SWITCH_SECONDS = 0.001
 """How long a thread that verifies a text may keep the interpreter while commits and streams wait;
@@ -19,7 +20,7 @@ _SENTENCE = """Runs one worker until SIGTERM or SIGINT: it takes steps of runs a
 It joins a stack by its variables; `./redraft up` writes them into the file `env`."""
 _READS = (
     *("database_url", "temporal_address", "temporal_namespace", "openai_base_url", "model"),
-    *("worker_slots", "worker_health_port", "kinds_dir", "log_level"),
+    *("worker_slots", "worker_health_port", "kinds_dir", "templates_dir", "log_level"),
 )
 
 
@@ -32,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     logs.configure(style=settings.log_format, level=settings.log_level)
     sys.setswitchinterval(SWITCH_SECONDS)
-    return asyncio.run(run(settings))
+    try:
+        return asyncio.run(run(settings))
+    except BadTemplate as problem:
+        sys.stderr.write(f"REDRAFT_TEMPLATES_DIR: {problem}\n")
+        return 2
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ async def _tools(settings: Settings) -> Tools:
     return Tools(
         settings=settings,
         pool=await open_pool(settings, name="redraft-worker", pooled=await behind_pooler(settings)),
-        kinds=load_kinds(settings.kinds_dir),
+        kinds=load_kinds(settings.kinds_dir, settings.templates_dir),
         model=ModelClient(settings, os.environ),
         presence=Presence(identity=identity, build=build, slots=settings.worker_slots),
         witness=Witness(identity),

@@ -52,8 +52,8 @@ CUES = {
         re.IGNORECASE,
     ),
     "questions": re.compile(
-        r"\b(?:open question|not sure|don't know|need to find out|unclear|to be clarified|still open"
-        r"|haven't decided)\b|不确定|不清楚|待定|问题是|还没定|没想好|再讨论|有待",
+        r"\b(?:open question|not sure|don't know|need to find out|unclear|to be clarified"
+        r"|still open|haven't decided)\b|不确定|不清楚|待定|问题是|还没定|没想好|再讨论|有待",
         re.IGNORECASE,
     ),
     "risks": re.compile(

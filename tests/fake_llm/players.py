@@ -45,9 +45,9 @@ def good_reviewer(
     Review reports every `wrong` that stands in the document (at most `per_call`; of several
     reviewers side by side each its own: the first error is one of facts, the second of claims, the
     third of gaps, the fourth of facts again), refine makes an edit for each place, draft gives
-    `sections` (default: those that the prompt asks for, else one), itinerary the missing days (at most `days_per_call`). Items that the
-    prompt lists as kept are left out. Evidence is the first source line that holds `right`. `pace`
-    are fields of `Reply` for every answer.
+    `sections` (default: those that the prompt asks for, else one), itinerary the missing days (at
+    most `days_per_call`). Items that the prompt lists as kept are left out. Evidence is the first
+    source line that holds `right`. `pace` are fields of `Reply` for every answer.
     """
 
     def play(request: Request) -> Reply:

@@ -106,6 +106,8 @@ def slug(words: str) -> str:
 
 def read_folder(folder: Path) -> tuple[Template, ...]:
     """All templates of a folder. Raises BadTemplate naming the file, or OSError."""
+    if not folder.is_dir():
+        raise BadTemplate(f"{folder.name}: there is no such folder of templates.")
     found = []
     for path in sorted(folder.glob("*.md")):
         named = _FILE.fullmatch(path.name)

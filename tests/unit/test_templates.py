@@ -1,0 +1,96 @@
+"""Templates of drafts: those that come with a kind, own ones as files, and what is no template."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workflows.kinds import load_kinds
+from workflows.kinds.drafting import SectionDraft
+from workflows.kinds.templates import BadTemplate, find, names, parse, read_folder
+
+MINUTES = load_kinds()["minutes"]
+assert isinstance(MINUTES, SectionDraft)
+BUILT_IN = MINUTES.templates
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["general", "project-meeting", "decision-log"])
+def test_each_template_has_the_same_sections_in_both_languages(name: str, language: str) -> None:
+    template = find(BUILT_IN, name, language)
+    other = find(BUILT_IN, name, "zh" if language == "en" else "en")
+    assert (template.name, template.language) == (name, language)
+    assert [section.key for section in template.sections] == [one.key for one in other.sections]
+    assert "decisions" in [section.key for section in template.sections]
+    assert all(section.about for section in template.sections)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("Project meeting", "project-meeting"),
+        ("project_meeting", "project-meeting"),
+        ("决策记录", "decision-log"),
+        ("general", "general"),
+    ],
+)
+def test_a_template_is_named_by_its_file_or_its_title(wanted: str, name: str) -> None:
+    assert find(BUILT_IN, wanted, "en").name == name
+
+
+def test_a_template_may_stand_in_the_attribute_itself() -> None:
+    template = find(
+        BUILT_IN, "# Ours\n\n## 1. Votes\n\nEach vote.\n\n### Detail\n\n## 结论\n", "en"
+    )
+    assert [(one.key, one.heading) for one in template.sections] == [
+        ("1-votes", "1. Votes"),
+        ("s2", "结论"),
+    ]
+    assert template.sections[0].about == "Each vote.\n\n### Detail"
+
+
+def test_own_templates_stand_beside_the_built_in_ones_and_change_the_version(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "weekly.md").write_text("## Wins {#wins}\n\nWhat went well.\n", encoding="utf-8")
+    (tmp_path / "general.zh.md").write_text("# 通用\n\n## 要点\n", encoding="utf-8-sig")
+    kind = load_kinds("", str(tmp_path))["minutes"]
+    assert isinstance(kind, SectionDraft)
+    assert set(names(kind.templates)) == {"weekly", "general", "project-meeting", "decision-log"}
+    assert find(kind.templates, "general", "zh").sections[0].heading == "要点"
+    assert kind.version != MINUTES.version
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.md", b"just words", "needs sections"),
+        ("a.md", b"\xff\xfe\x00", "not UTF-8"),
+        ("a.md", b"## A {#x}\n\n## B {#x}\n", "the key 'x'"),
+        ("a.md", b"## A {#Not ok}\n", "Section 1: a key"),
+        ("a.md", b"## ---\n", "Section 1 has no heading"),
+        ("a.md", b"## A\x00\n", "no text"),
+        ("a.md", b"## A\n" + b"x" * 2001, "at most 2000"),
+        ("a.md", b"## " + b"A" * 121, "at most 120"),
+        ("a.md", b"x" * 300_000, "at most 50000"),
+        ("a.md", b"".join(b"## S%d\n" % n for n in range(31)), "at most 30"),
+        ("A b.md", b"## A\n", "call it NAME.md"),
+    ],
+)
+def test_what_is_no_template_is_named_with_its_file(
+    tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadTemplate, match=problem) as raised:
+        read_folder(tmp_path)
+    assert str(raised.value).startswith(name)
+
+
+def test_an_unknown_template_and_a_missing_folder_say_what_there_is(tmp_path: Path) -> None:
+    with pytest.raises(BadTemplate, match="decision-log, general, project-meeting"):
+        find(BUILT_IN, "haiku", "en")
+    with pytest.raises(BadTemplate, match="no such folder"):
+        read_folder(tmp_path / "nowhere")
+    with pytest.raises(BadTemplate, match="needs sections"):
+        parse("")
