@@ -53,7 +53,14 @@ A script that raises resets that connection and fails the test: leaving the `asy
 """
 
 from tests.fake_llm import errors
-from tests.fake_llm.players import Player, always, good_reviewer, in_turn, itinerary_days
+from tests.fake_llm.players import (
+    Player,
+    always,
+    draft_items,
+    good_reviewer,
+    in_turn,
+    itinerary_days,
+)
 from tests.fake_llm.recording import Billed, Request
 from tests.fake_llm.reply import Chars, Items, Reply
 from tests.fake_llm.server import FakeLLM
@@ -67,6 +74,7 @@ __all__ = [
     "Reply",
     "Request",
     "always",
+    "draft_items",
     "errors",
     "good_reviewer",
     "in_turn",

@@ -202,7 +202,7 @@ class SectionDraft(CheckedText):
             "missing": ", ".join(missing),
         }
         told = [_filled(self._text(work, name), facts) for name in task]
-        return [*told, f"Part: {NOTES}"] if window else told
+        return [*told, f"Part: {part.part}"] if window else told
 
     def _text(self, work: Work, name: str) -> str:
         override, known = work.prompts.get(name), {**TEXTS, **self.texts}
