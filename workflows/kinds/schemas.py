@@ -51,9 +51,16 @@ REFINE: Payload = _object(
 DRAFT: Payload = _object(items=_array(_object(key=_STRING, heading=_STRING, markdown=_STRING)))
 
 SECTIONS: Payload = _object(
-    items=_array(_object(key=_STRING, heading=_STRING, markdown=_STRING, evidence=_array(_STRING)))
+    items=_array(
+        _object(
+            key=_STRING,
+            heading=_STRING,
+            markdown=_STRING,
+            evidence={"type": ["array", "null"], "items": _STRING},
+        )
+    )
 )
-"""A draft whose sections name the lines they rest on; a reply without them is a draft too."""
+"""A draft whose sections name the lines they rest on; a reply that names none is a draft too."""
 
 ITINERARY: Payload = _object(
     items=_array(
