@@ -150,7 +150,8 @@ def drafted(request: Request, section: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**section, "markdown": text, "evidence": evidence}
     wanted = DRAFTED.get(key)
     lines = [line for line in prompt.lines if wanted and wanted.search(line.text)]
-    lines = lines if wanted else prompt.lines[:1]
+    if wanted is None:
+        lines = list(prompt.lines[:1])
     return {
         **section,
         "markdown": "\n".join(f"- {line.text}" for line in lines),

@@ -14,7 +14,7 @@ from deploy.offline_model.extract import draft as by_rules
 from deploy.offline_model.prompt import read_prompt
 from tests.unit.kind_material import meetings, work
 from workflows.kinds import load_kinds
-from workflows.kinds.kind import FOLLOWS, Item, Prompt, Refused, RefusedItem, Work
+from workflows.kinds.kind import FOLLOWS, Item, PartPlan, Prompt, Refused, RefusedItem, Work
 from workflows.vocabulary import StepName
 
 MINUTES = load_kinds()["minutes"]
@@ -43,7 +43,8 @@ def messages(prompt: Prompt) -> list[dict[str, str]]:
 
 def whole(step: Work, answer: Any = by_rules) -> tuple[str, list[Prompt]]:
     """The body of a draft whose every part is answered once."""
-    asked, gathered = [], []
+    asked: list[Prompt] = []
+    gathered: list[tuple[PartPlan, tuple[Item, ...]]] = []
     for part in MINUTES.parts(step):
         if part.spec.get(FOLLOWS):
             step = replace(step, gathered=tuple(gathered))

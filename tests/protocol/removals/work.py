@@ -116,8 +116,8 @@ CLAIMS = (
     Removal(
         "parts_alone",
         "activities/execute.py",
-        "        for part in step.claimed.parts\n        if not part.done\n",
-        "        for part in step.claimed.parts\n",
+        "_in_turn(gate, step, part)) for part in parts if not part.done]\n",
+        "_in_turn(gate, step, part)) for part in parts]\n",
     ),
 )
 
