@@ -1,0 +1,111 @@
+"""Decodes a recording in an own process: its levels, or parts of it as small WAV files.
+
+`python -m deploy.listening levels FILE` writes one byte for each twentieth of a second;
+`… parts FILE START-END …` (milliseconds) writes each part after its length. Time is counted in
+samples, gaps in the recording are filled, so nothing drifts; a seek would, in many formats.
+"""
+
+from __future__ import annotations
+
+import array
+import io
+import sys
+import wave
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from deploy.sound import FORMATS
+
+RATE = 16_000
+BLOCK = RATE // 20
+_GAP = RATE // 4
+"""Samples by which a frame must be late before silence is put in."""
+_LONGEST_GAP = 4 * 3600 * RATE
+
+
+def decoded(path: str) -> Iterator[bytes]:
+    """16-bit mono at 16 kHz. What cannot be decoded in the middle is skipped, its time stays."""
+    import av
+
+    options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
+    with av.open(f"file:{path}", options=options) as container:
+        stream = container.streams.audio[0]
+        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        first, written = None, 0
+        for packet in container.demux(stream):
+            try:
+                frames = packet.decode()
+            except av.FFmpegError:
+                continue
+            for frame in frames:
+                if frame.time is not None:
+                    first = frame.time if first is None else first
+                    late = int((frame.time - first) * RATE) - written
+                    if _GAP < late < _LONGEST_GAP:
+                        yield bytes(2 * late)
+                        written += late
+                for piece in resampler.resample(frame):
+                    yield bytes(piece.planes[0])[: 2 * piece.samples]
+                    written += piece.samples
+
+
+def levels(path: str) -> Iterator[bytes]:
+    """The loudest sample of each block, 0 to 255."""
+    rest = b""
+    for data in decoded(path):
+        rest += data
+        whole = len(rest) - len(rest) % (2 * BLOCK)
+        if whole:
+            yield bytes(_level(rest[at : at + 2 * BLOCK]) for at in range(0, whole, 2 * BLOCK))
+            rest = rest[whole:]
+    if rest:
+        yield bytes([_level(rest)])
+
+
+def _level(block: bytes) -> int:
+    numbers = array.array("h", block)
+    loudest, lowest = max(numbers), min(numbers)
+    return min(255, max(loudest, -lowest) >> 7)
+
+
+def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+    """WAV files of the spans (milliseconds, in order), each as soon as it is decoded."""
+    bounds = [(start * RATE // 1000, end * RATE // 1000) for start, end in spans]
+    kept, at = bytearray(), 0
+    source = decoded(path)
+    for start, end in bounds:
+        while at < end and (data := next(source, None)) is not None:
+            kept += data
+            at += len(data) // 2
+            if at <= start:
+                kept.clear()
+        held = at - len(kept) // 2
+        yield _wav(bytes(kept[2 * max(0, start - held) : 2 * max(0, end - held)]))
+        del kept[: 2 * max(0, end - held)]
+
+
+def _wav(data: bytes) -> bytes:
+    out = io.BytesIO()
+    with wave.open(out, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes(data)
+    return out.getvalue()
+
+
+def main(words: Sequence[str], out: BinaryIO) -> int:
+    what, path, *spans = words
+    if what == "levels":
+        for piece in levels(path):
+            out.write(piece)
+    else:
+        pairs = [tuple(map(int, span.split("-"))) for span in spans]
+        for piece in parts(path, [(start, end) for start, end in pairs]):
+            out.write(len(piece).to_bytes(4, "big") + piece)
+            out.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], sys.stdout.buffer))
