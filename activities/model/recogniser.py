@@ -1,0 +1,107 @@
+"""One part of a recording to any server with `/audio/transcriptions`, and what it heard.
+
+The reply is one JSON object, so there is no text while it is made: a part is short, and whoever
+cancels closes the connection. A server that knows no times is asked again without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from activities.failures import Failure, ProviderError, classify, timed_out
+from activities.model.profile import Profile
+from activities.model.servers import Servers
+
+LARGEST_REPLY = 20_000_000
+SECONDS_A_SECOND = 2.0
+"""Longer than this for each second of sound, beside the first-byte limit, is no answer: loops of a
+recogniser take for ever."""
+_FORMS = ("verbose_json", "json")
+_REFUSED_FORM = frozenset({400, 404, 415, 422})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """`reply` has `text` or `segments`, else `failure` says why not."""
+
+    reply: Mapping[str, Any] | None = None
+    failure: Failure | None = None
+    http_status: int | None = None
+    request_id: str | None = None
+
+
+async def hear(
+    servers: Servers, profile: Profile, wav: bytes, seconds: float, *, language: str | None = None
+) -> Heard:
+    """What is said in `wav`. Cancelling closes the connection. Raises nothing of the provider."""
+    try:
+        key, url = servers.key(profile), await servers.endpoint(profile)
+        path = url.path.removesuffix("/chat/completions") + "/audio/transcriptions"
+        url = url.copy_with(path=path)
+        async with asyncio.timeout(
+            servers.settings.first_byte_timeout + SECONDS_A_SECOND * seconds
+        ):
+            heard = Heard()
+            for form in _FORMS:
+                fields = _fields(profile, form, language)
+                heard = await _ask(servers, key, url, fields, wav)
+                if heard.failure is None or heard.http_status not in _REFUSED_FORM:
+                    break
+            return heard
+    except TimeoutError:
+        return Heard(failure=timed_out())
+    except Exception as error:
+        return Heard(failure=classify(error))
+
+
+def _fields(profile: Profile, form: str, language: str | None) -> dict[str, Any]:
+    """What a person set in the profile wins."""
+    fields: dict[str, Any] = {"model": profile.model, "response_format": form}
+    if form == "verbose_json":
+        fields["timestamp_granularities[]"] = ["segment"]
+    if language:
+        fields["language"] = language.partition("-")[0].lower()
+    given = {k: v for k, v in profile.parameters.items() if isinstance(v, str | int | float)}
+    return {**fields, **{k: str(v) for k, v in given.items() if k != "response_format"}}
+
+
+async def _ask(
+    servers: Servers, key: str, url: httpx2.URL, fields: Mapping[str, Any], wav: bytes
+) -> Heard:
+    pool = await servers.pool(url)
+    headers = servers.headers(key, url)
+    del headers["Content-Type"]  # the form names its boundary
+    headers["Accept"] = "application/json"
+    files = {"file": ("part.wav", wav, "audio/wav")}
+    async with pool.stream("POST", url, headers=headers, data=fields, files=files) as answer:
+        body = bytearray()
+        async for chunk in answer.aiter_bytes():
+            body += chunk
+            if len(body) > LARGEST_REPLY:
+                break
+    status, request_id = answer.status_code, answer.headers.get("x-request-id")
+    try:
+        if status != 200:
+            raise ProviderError(
+                status=status, headers=answer.headers, body=bytes(body[:100_000]), secrets=[key]
+            )
+        return Heard(reply=_reply(bytes(body)), http_status=status, request_id=request_id)
+    except ProviderError as error:
+        return Heard(failure=classify(error), http_status=status, request_id=request_id)
+
+
+def _reply(body: bytes) -> Mapping[str, Any]:
+    """Raises ProviderError, which is tried again: the server's half answer or a proxy's page."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not ({"text", "segments"} & found.keys()):
+        raise ProviderError(status=502)
+    return found

@@ -1,0 +1,106 @@
+"""A recogniser over HTTP: tells from the length of the sound what it "hears", records what came."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import wave
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.message import Message
+from email.parser import BytesParser
+from email.policy import HTTP
+from typing import Any, Self
+
+from deploy.offline_model.wire import Call, ClientLeft, Connection, listen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One request. `seconds` is the length of the sound that came."""
+
+    number: int
+    fields: Mapping[str, str]
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Says:
+    """One answer, after `wait` seconds (None: never)."""
+
+    body: Any
+    status: str = "200 OK"
+    wait: float | None = 0.0
+
+
+def segments(asked: Asked) -> Says:
+    """A line each ten seconds."""
+    found = [
+        {
+            "start": float(at),
+            "end": min(at + 8.0, asked.seconds),
+            "text": f" Part {asked.number}, line {at // 10 + 1}.",
+        }
+        for at in range(0, max(1, int(asked.seconds)), 10)
+    ]
+    text = "".join(str(entry["text"]) for entry in found)
+    return Says(body={"text": text, "duration": asked.seconds, "segments": found})
+
+
+class FakeRecogniser:
+    """`async with FakeRecogniser() as server`: answers at `server.base_url`."""
+
+    def __init__(self, script: Callable[[Asked], Says] = segments) -> None:
+        self.script, self.asked, self.left = script, list[Asked](), 0
+        self.arrived, self.gone = asyncio.Event(), asyncio.Event()
+        self.port = 0
+        self._server: asyncio.Server | None = None
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def __aenter__(self) -> Self:
+        self._server = await listen(self._serve, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        assert self._server is not None
+        self._server.close()
+
+    async def _serve(self, connection: Connection, call: Call) -> None:
+        if not call.path.endswith("/audio/transcriptions"):
+            connection.answer("404 Not Found", {"error": {"message": "no such path"}})
+            return
+        asked = _read(call, len(self.asked) + 1)
+        self.asked.append(asked)
+        self.arrived.set()
+        says = self.script(asked)
+        try:
+            await connection.pause(says.wait)
+        except ClientLeft:
+            self.left += 1
+            self.gone.set()
+            raise
+        connection.answer(says.status, says.body, {"x-request-id": f"heard-{asked.number}"})
+
+
+def _read(call: Call, number: int) -> Asked:
+    head = f"Content-Type: {call.headers['content-type']}\r\n\r\n".encode()
+    message = BytesParser(policy=HTTP).parsebytes(head + call.body)
+    fields, seconds = {}, 0.0
+    for part in message.iter_parts():
+        data = _bytes(part)
+        if part.get_filename():
+            with wave.open(io.BytesIO(data)) as sound:
+                seconds = sound.getnframes() / sound.getframerate()
+        else:
+            fields[str(part.get_param("name", header="content-disposition"))] = data.decode()
+    return Asked(number=number, fields=fields, seconds=seconds)
+
+
+def _bytes(part: Message) -> bytes:
+    data = part.get_payload(decode=True)
+    assert isinstance(data, bytes)
+    return data
