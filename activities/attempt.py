@@ -21,10 +21,12 @@ from activities.model import tokens
 from activities.parts import SHORT_WAIT
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import lock_run
+from activities.recording import seconds_of
 from activities.refine import RefineCloser
 from activities.review import ReviewCloser
 from activities.step import Closer, Step
 from activities.tools import Tools
+from activities.transcript import TranscriptCloser
 from activities.watch import Watch
 from deploy.database import AWAY, Connection, reading
 from workflows.contract import Outcome, WorkInput
@@ -121,12 +123,18 @@ def _closer(claimed: Claimed) -> Closer:
         return ReviewCloser(claimed)
     if claimed.name == StepName.REFINE:
         return RefineCloser(claimed)
+    if claimed.name == StepName.TRANSCRIBE:
+        return TranscriptCloser(claimed)
     return DraftCloser(claimed)
 
 
 def _details(step: Step) -> dict[str, object]:
     """Counts and ids for Temporal Web; never text."""
     claimed = step.claimed
+    told: dict[str, object] = {}
+    if claimed.name == StepName.TRANSCRIBE:
+        done = seconds_of([part.plan for part in claimed.parts if part.done])
+        told["seconds"] = f"{done:.0f}/{seconds_of([part.plan for part in claimed.parts]):.0f}"
     return {
         "round": claimed.round,
         "step": str(claimed.name),
@@ -134,6 +142,7 @@ def _details(step: Step) -> dict[str, object]:
         "parts": f"{sum(part.done for part in claimed.parts)}/{len(claimed.parts)}",
         "items": sum(len(part.kept) for part in claimed.parts),
         "tokens": sum(tokens.count(call.text) for call in step.calls.values()),
+        **told,
     }
 
 

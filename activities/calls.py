@@ -231,7 +231,7 @@ class PartCall:
         if end.again is not None:
             return None
         if end.failure is not None:
-            return _failed(end.failure, self.part)
+            return failed(end.failure, self.part)
         claimed, fresh = self.step.claimed, self.writer.kept
         if end.cause is None:
             expected = claimed.kind.expected(claimed.work, self.part.plan)
@@ -343,7 +343,7 @@ class PartCall:
         )
 
 
-def _failed(failure: Failure, part: PartState) -> PartEnd:
+def failed(failure: Failure, part: PartState) -> PartEnd:
     if failure.verdict == Verdict.RETRY:
         return PartEnd(code=PartEndCode.RETRY, failure=failure)
     facts = {

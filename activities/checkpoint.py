@@ -17,6 +17,7 @@ from activities.hooks import Hook, committed
 from activities.outcomes import loop_over
 from activities.record import Move, RunRow, insert_comment, lock_run, move, read_run
 from activities.tools import Tools
+from activities.upcoming import step_of
 from deploy.database import Connection, clean
 from workflows.contract import (
     CancelMove,
@@ -28,7 +29,7 @@ from workflows.contract import (
     RunInput,
     TakeOver,
 )
-from workflows.policy import next_step, next_work
+from workflows.policy import next_work
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
@@ -56,15 +57,11 @@ class Checkpoint:
             run = await read_run(connection, given.run_id)
             if run is None:
                 return Loaded(status="DELETED", epoch=0, next=Next.END)
-        step = next_step(
-            working_revision=run.working_revision,
-            current_round=run.current_round,
-            pending_review=run.pending_review_step is not None,
-            outcome=run.outcome,
-            max_rounds=run.max_rounds,
-        )
-        next_, round_ = next_work(run.status, step)
+        next_, round_ = next_work(run.status, step_of(run))
         settings = self.tools.settings
+        longest = settings.round_timeout
+        if next_ == Next.TRANSCRIBE:
+            longest = settings.transcribe_timeout
         return Loaded(
             status=run.status,
             epoch=run.epoch,
@@ -78,7 +75,7 @@ class Checkpoint:
             reason=run.reason_code,
             searchable=self.tools.searchable,
             heartbeat_seconds=settings.heartbeat_timeout,
-            work_seconds=settings.round_timeout,
+            work_seconds=longest,
             parking_seconds=settings.parking_seconds,
         )
 

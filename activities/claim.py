@@ -22,12 +22,13 @@ from activities.model.profile import Profile
 from activities.presence import write_presence
 from activities.projection import StepClosing, close_step, lose_calls
 from activities.record import Event, RunRow, append_event, lock_run, read_run
+from activities.recording import cut_recording, profile_of
 from activities.recut import Pieces, cut_plan, in_pieces, read_marked
 from activities.tools import Tools
+from activities.upcoming import step_of
 from activities.watch import Watch
 from deploy.database import Connection, Row, new_id, reading
 from workflows.kinds.kind import Kind, PartPlan, Work
-from workflows.policy import next_step
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
 
 log = logging.getLogger("redraft.claim")
@@ -60,8 +61,11 @@ class Claimed:
         return await read_fence(connection, run, step_id=self.step_id, plan_id=self.plan_id)
 
     def may_commit(self, fence: Fence) -> bool:
-        """Whether a result may still be stored; whether anything may be was asked before."""
-        return fence.lets_commit(epoch=self.run.epoch, input_revision=self.input_revision)
+        """Whether a result may still be stored; whether anything may be was asked before. A
+        recording is heard whatever text a person gives meanwhile."""
+        heard = self.name == StepName.TRANSCRIBE
+        revision = fence.run.working_revision if heard else self.input_revision
+        return fence.lets_commit(epoch=self.run.epoch, input_revision=revision)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,16 +99,6 @@ class _Prepared:
     pieces: Pieces = ()
 
 
-def _step_of(run: RunRow) -> tuple[int, StepName] | None:
-    return next_step(
-        working_revision=run.working_revision,
-        current_round=run.current_round,
-        pending_review=run.pending_review_step is not None,
-        outcome=run.outcome,
-        max_rounds=run.max_rounds,
-    )
-
-
 def _refusal(
     run: RunRow | None, watch: Watch, round_: int, names: Sequence[StepName]
 ) -> NotClaimed | None:
@@ -112,7 +106,7 @@ def _refusal(
         return NotClaimed(code="deleted")
     if run.status != RunStatus.RUNNING or run.epoch != watch.epoch:
         return NotClaimed(code="stale")
-    step = _step_of(run)
+    step = step_of(run)
     if step is None or step[0] != round_ or step[1] not in names:
         return NotClaimed(code="done")
     if run.retry_in is not None and run.retry_in > 0:
@@ -160,10 +154,10 @@ async def _prepare(
         refusal = _refusal(run, watch, round_, names)
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")
-        step = _step_of(run)
+        step = step_of(run)
         assert step is not None, "a refusal covers it"
         name = step[1]
-        chosen = await choose(connection, run.id, run.profile)
+        chosen = await choose(connection, run.id, profile_of(run, name))
         plan = await connection.fetchrow(
             """
             SELECT id, input_revision, recut FROM step_plans
@@ -195,6 +189,9 @@ async def _prepare(
         prepared = await reading(tools.pool, read, patience=float("inf"))
     if isinstance(prepared, NotClaimed) or (prepared.plan_id and not prepared.parts):
         return prepared
+    if prepared.name == StepName.TRANSCRIBE:
+        spans = await cut_recording(tools, watch, prepared.run)
+        return NotClaimed(code="stopped") if spans is None else replace(prepared, parts=spans)
     kind, work = prepared.kind, prepared.material.work
     if prepared.parts:
         pieces = await asyncio.to_thread(in_pieces, kind, work, prepared.parts)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities import budget
+from activities import budget, transcribe
 from activities.closing import close_done
 from activities.failures import NO_ROOM, Failure
 from activities.hooks import Hook, committed
@@ -29,6 +29,7 @@ from workflows.vocabulary import (
     EventType,
     Reason,
     RunStatus,
+    StepName,
     StepStatus,
 )
 
@@ -61,6 +62,7 @@ async def execute(step: Step) -> None:
             task.cancel()
         watch.step_id = None
         step.tools.in_flight.steps.discard(claimed.step_id)
+        await step.leave.aclose()
 
 
 async def _clock(step: Step) -> None:
@@ -109,7 +111,8 @@ async def _side_by_side(step: Step, parts: Sequence[PartState]) -> list[PartEnd]
     A long source has many parts: so many are under way at a time, and none begins any more after
     one that has to wait or that a limit stopped.
     """
-    gate = asyncio.Semaphore(PARTS_AT_ONCE)
+    hears = step.claimed.name == StepName.TRANSCRIBE
+    gate = asyncio.Semaphore(transcribe.AT_ONCE if hears else PARTS_AT_ONCE)
     tasks = [asyncio.create_task(_in_turn(gate, step, part)) for part in parts if not part.done]
     waiting = set(tasks)
     while waiting:
@@ -125,7 +128,8 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
     async with gate:
         if step.later:
             return PartEnd(code=PartEndCode.STOPPED)
-        end = await run_part(step, part)
+        hears = step.claimed.name == StepName.TRANSCRIBE
+        end = await (transcribe.hear_part if hears else run_part)(step, part)
         step.later = step.later or end.code in (PartEndCode.RETRY, PartEndCode.LIMITED)
         return end
 

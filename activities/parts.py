@@ -59,7 +59,7 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         if step.overdue:
             return step.out_of_time(part) or PartEnd(code=PartEndCode.STOPPED)
         if step.watch.leaving:
-            return await _handed_over(step)
+            return await handed_over(step)
         if _has_all(step, part):
             return await _done(step, part)
         stop = capped(part, last_cause)
@@ -67,7 +67,7 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
             return stop
         prompt, size = await asyncio.to_thread(_prompt, step, part)
         call = PartCall(step, part, prompt, size, manner)
-        if (wait := await _room(step, call.need.tokens)) is not None:
+        if (wait := await room(step, call.need.tokens)) is not None:
             return wait
         if not await _opened(step, call):
             return _not_opened(step, part, call)
@@ -135,7 +135,7 @@ def _not_opened(step: Step, part: PartState, call: PartCall) -> PartEnd:
     return limited(part, call.refused.reason, call.refused.params)
 
 
-async def _room(step: Step, size: int) -> PartEnd | None:
+async def room(step: Step, size: int) -> PartEnd | None:
     """Takes room for a call from the profile's rate limits. A moment is waited for here; longer
     than that the slot is given back."""
     profile = step.claimed.profile
@@ -154,7 +154,7 @@ async def _room(step: Step, size: int) -> PartEnd | None:
     return None
 
 
-async def _handed_over(step: Step) -> PartEnd:
+async def handed_over(step: Step) -> PartEnd:
     """A call begun now would be cut when the grace is over; those of siblings may finish in it."""
     if not step.watch.streams:
         step.watch.stop(Reason.HANDED_OVER)

@@ -62,6 +62,7 @@ class RunRow:
     instructions: str | None
     event_seq: int
     owner_worker: str | None
+    unheard_source: str | None
     retry_in: float | None
     """Seconds until `retry_at`, null when there is none."""
 
@@ -70,7 +71,7 @@ _RUN_COLUMNS = """
     id, document_id, kind, kind_version, status, epoch, stage, reason_code, guardrail, outcome,
     base_revision, working_revision, best_revision, offered_revision, baseline_revision,
     current_round, score, pending_review_step, compare_from_round, max_rounds, pass_score, limits,
-    profile, instructions, event_seq, owner_worker,
+    profile, instructions, event_seq, owner_worker, unheard_source,
     extract(epoch FROM retry_at - now())::float AS retry_in
 """
 
@@ -297,22 +298,20 @@ async def insert_revision(connection: Connection, new: NewRevision) -> int:
         new.body,
         hashlib.sha256(new.body.encode()).hexdigest(),
         new.base,
-        new.author,
-        new.run_id,
-        new.step_id,
-        new.round,
-        new.comment,
+        *(new.author, new.run_id, new.step_id, new.round, new.comment),
     )
     return number
 
 
 async def void_unfinished(connection: Connection, run_id: str) -> None:
-    """Plans without a stored result are void: edits of the old text never reach the new one."""
+    """Plans without a stored result are void: edits of the old text never reach the new one. What
+    was heard of a recording belongs to no text."""
     await connection.execute(
         """
         UPDATE step_plans p SET voided_at = now()
         WHERE p.run_id = $1 AND p.voided_at IS NULL AND NOT EXISTS (
             SELECT FROM steps s WHERE s.plan_id = p.id AND s.status = 'SUCCEEDED')
+          AND p.name <> 'transcribe'
         """,
         run_id,
     )

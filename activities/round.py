@@ -1,4 +1,4 @@
-"""The long activities: a round (review, then refine unless it passed) and a draft."""
+"""The long activities: a transcription, a draft, a round (review, then refine unless it passed)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ class Rounds:
     async def round(self, given: WorkInput) -> Outcome:
         """Each step inside is claimed and committed on its own; a retry skips what is done."""
         return await attempt(self.tools, given, (StepName.REVIEW, StepName.REFINE))
+
+    @activity.defn(name=Next.TRANSCRIBE)
+    async def transcribe(self, given: WorkInput) -> Outcome:
+        """A retry hears only the parts that are missing."""
+        return await attempt(self.tools, given, (StepName.TRANSCRIBE,))
 
     @activity.defn(name=Next.DRAFT)
     async def draft(self, given: WorkInput) -> Outcome:

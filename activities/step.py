@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Protocol
 
 from activities.claim import Claimed
@@ -13,6 +15,7 @@ from activities.items import PartState
 from activities.metering import Meter
 from activities.model.client import ModelCall
 from activities.record import RunRow
+from activities.recording import Ear
 from activities.tools import Tools
 from activities.watch import Watch
 from deploy.database import Connection
@@ -76,6 +79,13 @@ class Step:
     overdue: bool = False
     """The run's time is up: nothing of this step goes on."""
     meter: Meter = field(default_factory=Meter)
+    leave: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
+    """What ends with the step, as a child process does."""
+
+    @cached_property
+    def ear(self) -> Ear:
+        open_parts = [part.plan for part in self.claimed.parts if not part.done]
+        return Ear(tools=self.tools, run=self.claimed.run, open_parts=open_parts, leave=self.leave)
 
     def out_of_time(self, part: PartState) -> PartEnd | None:
         if not self.overdue:

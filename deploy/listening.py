@@ -1,20 +1,24 @@
 """Decodes a recording in an own process: its levels, or parts of it as small WAV files.
 
 `python -m deploy.listening levels FILE` writes one byte for each twentieth of a second;
-`… parts FILE START-END …` (milliseconds) writes each part after its length. Time is counted in
+`… parts FILE START-END …` (milliseconds) writes each part, and then its levels, after its length.
+Time is counted in
 samples, gaps in the recording are filled, so nothing drifts; a seek would, in many formats.
 """
 
 from __future__ import annotations
 
 import array
+import contextlib
 import io
+import os
+import resource
 import sys
 import wave
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
-from deploy.sound import FORMATS
+from deploy.sound import FORMATS, MEMORY_BYTES
 
 RATE = 16_000
 BLOCK = RATE // 20
@@ -51,8 +55,12 @@ def decoded(path: str) -> Iterator[bytes]:
 
 def levels(path: str) -> Iterator[bytes]:
     """The loudest sample of each block, 0 to 255."""
+    return levels_of(decoded(path))
+
+
+def levels_of(samples: Iterable[bytes]) -> Iterator[bytes]:
     rest = b""
-    for data in decoded(path):
+    for data in samples:
         rest += data
         whole = len(rest) - len(rest) % (2 * BLOCK)
         if whole:
@@ -68,8 +76,9 @@ def _level(block: bytes) -> int:
     return min(255, max(loudest, -lowest) >> 7)
 
 
-def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
-    """WAV files of the spans (milliseconds, in order), each as soon as it is decoded."""
+def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, bytes]]:
+    """WAV files of the spans (milliseconds, in order) with their levels, each as soon as it is
+    decoded."""
     bounds = [(start * RATE // 1000, end * RATE // 1000) for start, end in spans]
     kept, at = bytearray(), 0
     source = decoded(path)
@@ -80,7 +89,8 @@ def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[bytes]:
             if at <= start:
                 kept.clear()
         held = at - len(kept) // 2
-        yield _wav(bytes(kept[2 * max(0, start - held) : 2 * max(0, end - held)]))
+        samples = bytes(kept[2 * max(0, start - held) : 2 * max(0, end - held)])
+        yield _wav(samples), b"".join(levels_of([samples]))
         del kept[: 2 * max(0, end - held)]
 
 
@@ -94,15 +104,25 @@ def _wav(data: bytes) -> bytes:
     return out.getvalue()
 
 
+def bound() -> None:
+    """The child may not eat the machine, and gives way to whoever serves people."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError):
+        os.nice(5)
+
+
 def main(words: Sequence[str], out: BinaryIO) -> int:
+    bound()
     what, path, *spans = words
     if what == "levels":
         for piece in levels(path):
             out.write(piece)
     else:
         pairs = [tuple(map(int, span.split("-"))) for span in spans]
-        for piece in parts(path, [(start, end) for start, end in pairs]):
-            out.write(len(piece).to_bytes(4, "big") + piece)
+        for both in parts(path, [(start, end) for start, end in pairs]):
+            for piece in both:
+                out.write(len(piece).to_bytes(4, "big") + piece)
             out.flush()
     return 0
 

@@ -24,6 +24,8 @@ MAX_SECONDS = 4 * 3600
 """Longest recording."""
 MIN_SECONDS = 0.3
 """A shorter one holds no word."""
+SILENT_LEVEL = 2
+"""Of 255: a recording that is never louder than a hundredth of full scale holds no word."""
 PROBE_SECONDS = 60.0
 MEMORY_BYTES = 2_000_000_000
 FORMATS = "wav,mp3,mov,mp4,m4a,matroska,webm,ogg,flac,aac"
@@ -58,6 +60,7 @@ PROBLEMS = {
     "broken": "the recording is broken: its sound cannot be decoded",
     "too_short": f"the recording is shorter than {MIN_SECONDS} seconds",
     "too_long": f"the recording is longer than {MAX_SECONDS // 3600} hours",
+    "silent": "nothing is to be heard in this recording",
     "slow": "the recording could not be read in time",
 }
 
@@ -115,6 +118,8 @@ def look(path: str) -> Sound:
             return Sound(problem="broken")
         if not MIN_SECONDS <= seconds <= MAX_SECONDS:
             return Sound(problem="too_short" if seconds < MIN_SECONDS else "too_long")
+        if not _heard(path):
+            return Sound(problem="silent")
         return Sound(
             media_type=_MEDIA_TYPES.get(container.format.name.partition(",")[0], "audio/mpeg"),
             seconds=round(seconds, 3),
@@ -142,6 +147,13 @@ def _measure(container: InputContainer, stream: AudioStream) -> tuple[bool, floa
         if last > MAX_SECONDS:
             break
     return frames > 0, last
+
+
+def _heard(path: str) -> bool:
+    """Whether anything is: the first sound ends the search."""
+    from deploy.listening import levels
+
+    return any(max(found) > SILENT_LEVEL for found in levels(path))
 
 
 def _bound() -> None:

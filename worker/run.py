@@ -36,13 +36,15 @@ from worker.telemetry import Health, free_port, make_runtime, serving
 from workflows.kinds import load_kinds
 from workflows.reconcile import Reconcile
 from workflows.review_run import ReviewRun
-from workflows.vocabulary import MODEL_QUEUE, QUEUE
+from workflows.vocabulary import MEDIA_QUEUE, MODEL_QUEUE, QUEUE
 
 log = logging.getLogger("redraft.worker")
 
 STICKY = timedelta(seconds=1)
 WORKFLOW_TASKS = 20
 """At once; more would run into their timeout together when a restarted worker replays them all."""
+RECORDINGS = 4
+"""Heard at once by a worker: each has a decoder of its own, and minutes of sound in memory."""
 CLOSE_SECONDS = 6.0
 """After the grace for running calls: time in which hand-overs are stored."""
 
@@ -166,7 +168,12 @@ def _workers(tools: Tools, client: Client) -> list[Worker]:
         checkpoint.take_over,
         Sweep(tools, client).reconcile,
     ]
-    beat = settings.heartbeat_timeout
+    beat = timedelta(seconds=min(10.0, settings.heartbeat_timeout / 3))
+    beating = {
+        **shared,
+        "max_heartbeat_throttle_interval": beat,
+        "default_heartbeat_throttle_interval": beat,
+    }
     return [
         Worker(
             client,
@@ -183,9 +190,14 @@ def _workers(tools: Tools, client: Client) -> list[Worker]:
             task_queue=MODEL_QUEUE,
             activities=[rounds.round, rounds.draft],
             max_concurrent_activities=settings.worker_slots,
-            max_heartbeat_throttle_interval=timedelta(seconds=min(10.0, beat / 3)),
-            default_heartbeat_throttle_interval=timedelta(seconds=min(10.0, beat / 3)),
-            **shared,
+            **beating,
+        ),
+        Worker(
+            client,
+            task_queue=MEDIA_QUEUE,
+            activities=[rounds.transcribe],
+            max_concurrent_activities=RECORDINGS,
+            **beating,
         ),
     ]
 

@@ -52,7 +52,7 @@ class Loaded:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkInput:
-    """One activity: a draft (round 0) or a round, under the epoch it was started in."""
+    """One activity: a transcription or draft (round 0) or a round, under its epoch."""
 
     run_id: str
     epoch: int

@@ -8,7 +8,7 @@ from typing import Any
 from temporalio.common import RetryPolicy
 
 from workflows.contract import Loaded, Next
-from workflows.vocabulary import FINAL, RunStatus, StepName
+from workflows.vocabulary import FINAL, MEDIA_QUEUE, MODEL_QUEUE, RunStatus, StepName
 
 STOP_WAIT = timedelta(seconds=10)
 """A cancelled activity is waited for this long, then abandoned."""
@@ -30,8 +30,12 @@ def pause_before(tries: int) -> timedelta:
 
 
 def work_options(loaded: Loaded) -> dict[str, Any]:
-    """Of a draft or a round: long, beating, tried again until the row says stop."""
+    """Of a transcription, a draft or a round: long, beating, tried again until the row says stop.
+
+    Recordings have a queue of their own, so that long ones keep no round waiting.
+    """
     return {
+        "task_queue": MEDIA_QUEUE if loaded.next == Next.TRANSCRIBE else MODEL_QUEUE,
         "start_to_close_timeout": timedelta(seconds=loaded.work_seconds),
         "heartbeat_timeout": timedelta(seconds=loaded.heartbeat_seconds),
         "retry_policy": RETRY,
@@ -45,10 +49,14 @@ def next_step(
     pending_review: bool,
     outcome: str | None,
     max_rounds: int,
+    unheard: bool = False,
 ) -> tuple[int, StepName] | None:
-    """The next step of a RUNNING run as (round, name); None when nothing is left to do."""
+    """The next step of a RUNNING run as (round, name); None when nothing is left to do. `unheard`:
+    a recording of the document has no transcript yet."""
     if outcome is not None:
         return None
+    if unheard:
+        return 0, StepName.TRANSCRIBE
     if working_revision is None:
         return 0, StepName.DRAFT
     if pending_review:

@@ -30,7 +30,7 @@ with workflow.unsafe.imports_passed_through():
         WorkInput,
     )
     from workflows.starting import search_updates
-    from workflows.vocabulary import MODEL_QUEUE, WORKFLOW_NAME, Actor, Signal
+    from workflows.vocabulary import WORKFLOW_NAME, Actor, Signal
 
 
 @workflow.defn(name=WORKFLOW_NAME)
@@ -82,7 +82,6 @@ class ReviewRun:
         handle = workflow.start_activity(
             now.next,
             WorkInput(run_id=self.run_id, epoch=now.epoch, round=now.round),
-            task_queue=MODEL_QUEUE,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{now.next} {now.round}" if now.round else now.next,
             **policy.work_options(now),

@@ -80,27 +80,57 @@ class Line:
         return found
 
 
-def lines_of(
-    reply: Mapping[str, Any], span: Span, levels: Sequence[int], *, after: float = 0.0
-) -> list[Line]:
-    """What was heard in `span`, not before `after` (the last line's time of the part before)."""
+def lines_of(reply: Mapping[str, Any], span: Span, levels: Sequence[int]) -> list[Line]:
+    """What was heard in `span`, whose own levels are given. No time lies outside of it, so times
+    never go back from part to part."""
     given = reply.get("segments")
     if isinstance(given, list) and given:
         lines = [line for entry in given if (line := _line(entry, span)) is not None]
     else:
         lines = _spread(str(reply.get("text") or ""), span)
-    ordered, earliest = [], max(span.start, after)
+    ordered, earliest = [], span.start
     for line in lines:
         start = min(max(line.start, earliest), span.end)
         end = min(max(line.end, start), span.end)
         earliest = start
         ordered.append(replace(line, start=round(start, 3), end=round(end, 3)))
-    return _without_loops([_heard(line, levels) for line in ordered])
+    return _without_loops([_heard(line, span, levels) for line in ordered])
 
 
 def evidence(lines: Sequence[Line]) -> list[Line]:
     """What a draft may rest on."""
     return [line for line in lines if line.mark is None]
+
+
+def line_of(payload: Mapping[str, Any]) -> Line:
+    """The line as it was stored."""
+    mark = payload.get("mark")
+    return Line(
+        start=payload["start"],
+        end=payload["end"],
+        text=payload["text"],
+        speaker=payload.get("speaker"),
+        mark=None if mark is None else Mark(mark),
+        estimated=bool(payload.get("estimated")),
+    )
+
+
+def transcript(lines: Sequence[Line]) -> str:
+    """One line for each thing said: `[00:00:05] Ana Ruiz: We ship.` What is no evidence says why
+    behind the time; `workflows.kinds.lines` knows it by that."""
+    return "\n".join(_written(line) for line in lines)
+
+
+def _written(line: Line) -> str:
+    mark = f"[{line.mark}] " if line.mark is not None else ""
+    who = f"{' '.join(line.speaker.split())}: " if line.speaker else ""
+    return f"[{clock(line.start)}] {mark}{who}{' '.join(line.text.split())}"
+
+
+def clock(seconds: float) -> str:
+    """Whole seconds as `hh:mm:ss`."""
+    whole = int(seconds)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
 def _line(entry: object, span: Span) -> Line | None:
@@ -144,12 +174,12 @@ def _bare(text: str) -> str:
     return _NOT_LETTER.sub("", text).lower()
 
 
-def _heard(line: Line, levels: Sequence[int]) -> Line:
+def _heard(line: Line, span: Span, levels: Sequence[int]) -> Line:
     if line.mark is not None:
         return line
     if CREDITS.search(line.text.lower()):
         return replace(line, mark=Mark.INVENTED)
-    if not line.estimated and silent(levels, line.start, line.end):
+    if not line.estimated and silent(levels, line.start - span.start, line.end - span.start):
         return replace(line, mark=Mark.INVENTED)
     return replace(line, mark=Mark.LOOP) if _repeats(line.text) else line
 

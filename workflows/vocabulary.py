@@ -20,6 +20,8 @@ MODEL_QUEUE = "redraft-model"
 MEDIA_QUEUE = "redraft-media"
 MOVES_CHANNEL = "redraft_moves"
 DEFAULT_PROFILE = "default"
+SPEECH_PROFILE = "speech"
+"""Hears recordings, whatever profile the run has."""
 
 
 def workflow_id(run_id: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from activities.model.call import CallEnd, ModelCall
 from activities.model.formats import Manner, output_limit, prompt_hash
 from activities.model.profile import Profile
+from activities.model.recogniser import Heard, hear
 from activities.model.servers import Servers
 from activities.model.tokens import Usage
 from deploy.settings import Settings
@@ -45,6 +46,13 @@ class ModelClient:
         return ModelCall(
             self._servers, profile, prompt, on_item=on_item, on_text=on_text, manner=manner
         )
+
+    async def hear(
+        self, profile: Profile, wav: bytes, seconds: float, *, language: str | None
+    ) -> Heard:
+        """What is said in a part of a recording, by the profile's speech server. Cancelling closes
+        the connection."""
+        return await hear(self._servers, profile, wav, seconds, language=language)
 
     async def close(self) -> None:
         await self._servers.close()

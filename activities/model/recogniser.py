@@ -17,8 +17,10 @@ import httpx2
 from activities.failures import Failure, ProviderError, classify, timed_out
 from activities.model.profile import Profile
 from activities.model.servers import Servers
+from activities.model.tokens import Usage
 
 LARGEST_REPLY = 20_000_000
+MOST_TOKENS = 10_000_000
 SECONDS_A_SECOND = 2.0
 """Longer than this for each second of sound, beside the first-byte limit, is no answer: loops of a
 recogniser take for ever."""
@@ -34,6 +36,16 @@ class Heard:
     failure: Failure | None = None
     http_status: int | None = None
     request_id: str | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens, where the server counts in them; others count minutes or nothing."""
+        given = (self.reply or {}).get("usage")
+        if not isinstance(given, Mapping):
+            return None
+        spent = [given.get(name) for name in ("input_tokens", "output_tokens")]
+        counts = [n for n in spent if isinstance(n, int) and 0 <= n < MOST_TOKENS]
+        return Usage(input=counts[0], output=counts[1]) if len(counts) == 2 else None
 
 
 async def hear(

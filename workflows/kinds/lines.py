@@ -1,6 +1,7 @@
 """Numbering of source lines: T1.. over all sources of a document, in order.
 
 Every line counts, also an empty one, so that T12 is `text.splitlines()[11]` of a single source.
+What a recogniser made up counts as an empty line: nobody is shown it as evidence.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _SPEAKER = re.compile(
     r"[:：](?!(?<=\d[:：])\d\d(?!\d))(?:\*\*)?(?!//)\s*(.*)$",
     re.S,
 )
+_NO_EVIDENCE = re.compile(r"\s*\[\d{1,3}:\d{2}:\d{2}\] \[(?:invented|loop)\] ")
+"""How `workflows.spoken` writes what a recogniser made up."""
 _STAMP = re.compile(r"^\s*\[\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?\]\s*")
 _MARKS = re.compile(r"#{1,6}\s")
 _LONGEST_RANGE = 40
@@ -50,7 +53,8 @@ def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
     """All lines of all sources under their numbers."""
     lines: list[SourceLine] = []
     for source in sources:
-        for text in source.text.splitlines():
+        for said_at in source.text.splitlines():
+            text = "" if _NO_EVIDENCE.match(said_at) else said_at
             speaker, said = _split(text)
             lines.append(
                 SourceLine(

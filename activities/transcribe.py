@@ -1,0 +1,323 @@
+"""The step `transcribe`: a recording is heard part by part, each kept as soon as it is heard.
+
+A part's lines, its call and its end are one transaction; a part that is stored is never asked for
+again. The last one closes the step with a new version of the source: the transcript.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from activities.budget import Refused, reserve
+from activities.calls import failed
+from activities.failures import Verdict
+from activities.hooks import Hook, committed, effect
+from activities.items import PartState, Place, keep_items
+from activities.metering import Need
+from activities.model.learned import Size
+from activities.model.recogniser import Heard
+from activities.parts import capped, handed_over, room
+from activities.projection import CallClosing, CallOpening, close_call, open_call
+from activities.record import Event, append_event, lock_run
+from activities.recording import Piece, seconds_of, span_of, unless_stopped
+from activities.step import PartEnd, PartEndCode, Step, limited
+from deploy.database import Connection, clean, new_id
+from workflows.cutting import SILENT_LEVEL
+from workflows.kinds.kind import Item
+from workflows.spoken import Line, lines_of
+from workflows.vocabulary import (
+    Actor,
+    CallStatus,
+    EventType,
+    Reason,
+    RunStatus,
+    UsageSource,
+)
+
+AT_ONCE = 2
+"""Parts under way: while a server hears one, the next is decoded and sent."""
+LONGEST_TEXT = 100_000
+"""Characters of one part; five minutes of talk are about five thousand."""
+_NOTHING = Heard(reply={"text": ""})
+
+
+async def hear_part(step: Step, part: PartState) -> PartEnd:
+    """Asks until the part is stored or something stops it. Raises only what is a fault of ours."""
+    last_cause: Reason | None = None
+    piece: Piece | None = None
+    while True:
+        if (stop := await _forbidden(step, part, last_cause)) is not None:
+            return stop
+        if piece is None:
+            piece = await unless_stopped(step.watch, step.ear.piece(part.plan))
+            if piece is None:
+                return PartEnd(code=PartEndCode.STOPPED)
+        hearing = Hearing(step, part, piece)
+        if hearing.silent:  # it would be asked, and paid, for inventions
+            return await hearing.settle(_NOTHING) or PartEnd(code=PartEndCode.DONE)
+        if (wait := await room(step, 0)) is not None:
+            return wait
+        if not await hearing.open():
+            return hearing.not_opened()
+        heard = await hearing.ask()
+        last_cause = Reason.GARBLED if heard and heard.reply and too_long(heard.reply) else None
+        settled = await hearing.settle(heard, garbled=last_cause is not None)
+        if settled is not None:
+            return settled
+
+
+async def _forbidden(step: Step, part: PartState, last_cause: Reason | None) -> PartEnd | None:
+    """What keeps the part from a further request, as it does parts of any step."""
+    if step.watch.stopping is not None or step.aborted:
+        return PartEnd(code=PartEndCode.STOPPED)
+    if step.overdue:
+        return step.out_of_time(part) or PartEnd(code=PartEndCode.STOPPED)
+    if step.watch.leaving:
+        return await handed_over(step)
+    return capped(part, last_cause)
+
+
+def too_long(reply: Mapping[str, Any]) -> bool:
+    segments = reply.get("segments")
+    texts = [entry.get("text") for entry in segments or () if isinstance(entry, Mapping)]
+    said = sum(len(str(text)) for text in (texts or [reply.get("text")]))
+    return said > LONGEST_TEXT
+
+
+class Hearing:
+    """One request for one part: `open`, `ask`, `settle`, in this order, once each."""
+
+    def __init__(self, step: Step, part: PartState, piece: Piece) -> None:
+        self.step, self.part, self.piece = step, part, piece
+        self.id = new_id()
+        self.span = span_of(part.plan)
+        self.language = step.claimed.work.material.language
+        self.need = Need(prompt=0, output=0, profile=step.claimed.profile)
+        self.refused: Refused | None = None
+
+    @property
+    def silent(self) -> bool:
+        return max(self.piece.levels, default=0) <= SILENT_LEVEL
+
+    async def open(self) -> bool:
+        """Commits the row before the request; False when fence or limits refuse."""
+        claimed, opening = self.step.claimed, self._opening()
+
+        async def work(connection: Connection) -> bool:
+            run = await lock_run(connection, claimed.run.id)
+            if run is None:
+                self.step.watch.gone()
+                return False
+            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
+                return False
+            fence = await claimed.fence(connection, run)
+            if fence.refusal is not None or not claimed.may_commit(fence):
+                return False
+            self.refused = await reserve(connection, run, self.id, self.need, self.step.meter)
+            if self.refused is not None:
+                return False
+            await open_call(connection, opening)
+            return True
+
+        if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
+            self.step.meter.forget(self.id)
+            if self.refused is None:
+                self.step.watch.stop(Reason.INTERRUPTED)
+            return False
+        self.part.calls += 1
+        return True
+
+    def _opening(self) -> CallOpening:
+        claimed, profile = self.step.claimed, self.step.claimed.profile
+        days = self.step.tools.settings.body_retention_days
+        told = f"{profile.model}\n{self.language}\n".encode()
+        recipe = {"step": str(claimed.name), "part": self.part.plan.part, **self.part.plan.spec}
+        return CallOpening(
+            call_id=self.id,
+            run_id=claimed.run.id,
+            step_id=claimed.step_id,
+            plan_id=claimed.plan_id,
+            step_name=claimed.name,
+            round=claimed.round,
+            part=self.part.plan.part,
+            profile=profile,
+            kind_version=claimed.kind.version,
+            prompt_hash=hashlib.sha256(told + self.piece.wav).hexdigest(),
+            need=self.need,
+            size=Size(tokens=0, wide=False),
+            recipe=recipe if days else None,
+            body_seconds=days * 86_400.0,
+        )
+
+    def not_opened(self) -> PartEnd:
+        if self.refused is None or self.step.aborted:
+            return PartEnd(code=PartEndCode.STOPPED)
+        return limited(self.part, self.refused.reason, self.refused.params)
+
+    async def ask(self) -> Heard | None:
+        """None when it was stopped: the connection is closed then, and whoever recognises for us
+        ends."""
+        tools, profile = self.step.tools, self.step.claimed.profile
+        if self.step.aborted or self.step.overdue:
+            return None
+        async with effect(Hook.REQUEST):
+            work = tools.model.hear(
+                profile, self.piece.wav, self.span.seconds, language=self.language
+            )
+            return await unless_stopped(self.step.watch, work)
+
+    async def settle(self, heard: Heard | None, *, garbled: bool = False) -> PartEnd | None:
+        """Stores what came of it; None when the part is asked for once more."""
+        lines: list[Line] = []
+        verdict: PartEnd | None = PartEnd(code=PartEndCode.STOPPED)
+        if heard is None:
+            verdict = self.step.out_of_time(self.part) or verdict
+        elif heard.failure is not None:
+            verdict = failed(heard.failure, self.part)
+        elif garbled:
+            verdict = None
+        else:
+            verdict = PartEnd(code=PartEndCode.DONE)
+            lines = lines_of(heard.reply or {}, self.span, self.piece.levels)
+        self._count(heard, garbled=garbled)
+        items = [_item(number, line) for number, line in enumerate(lines, start=1)]
+        closing = self._closing(heard, garbled=garbled, kept=len(items))
+        done = verdict is not None and verdict.code == PartEndCode.DONE
+        refused = await committed(
+            Hook.SETTLE,
+            self.step.tools.pool,
+            lambda c: self._store(c, items, closing, done=done),
+            patience=float("inf"),
+        )
+        self.step.meter.ends(self.id, closing.usage)
+        if refused is not None:
+            self.step.watch.stop(refused)
+            return PartEnd(code=PartEndCode.STOPPED)
+        if done:
+            self.part.kept, self.part.done = items, True
+        return verdict
+
+    def _count(self, heard: Heard | None, *, garbled: bool) -> None:
+        """A failed request made nothing and is not paid; the part's caps do not count it."""
+        failure = heard.failure if heard is not None else None
+        if failure is not None and failure.verdict in (Verdict.RETRY, Verdict.AGAIN):
+            self.part.calls -= 1
+        self.part.early_ends += garbled
+
+    def _closing(self, heard: Heard | None, *, garbled: bool, kept: int) -> CallClosing:
+        status, cause, error = CallStatus.SUCCEEDED, None, None
+        if heard is None:
+            status, cause = CallStatus.CANCELLED, self.step.watch.stopping or Reason.INTERRUPTED
+        elif heard.failure is not None:
+            status, cause, error = CallStatus.FAILED, heard.failure.cause, heard.failure.message
+        elif garbled:
+            status, cause = CallStatus.FAILED, Reason.GARBLED
+        usage = heard.usage if heard is not None else None
+        text = "" if heard is None or heard.reply is None or garbled else _text(heard.reply)
+        return CallClosing(
+            call_id=self.id,
+            run_id=self.step.claimed.run.id,
+            status=status,
+            profile=self.need.profile if usage else None,
+            end_cause=cause,
+            usage=usage,
+            usage_source=UsageSource.REPORTED if usage else UsageSource.UNKNOWN,
+            http_status=heard.http_status if heard else None,
+            provider_request_id=heard.request_id if heard else None,
+            error=error,
+            items_kept=kept,
+            text=text,
+            facts={"seconds": self.span.seconds},
+        )
+
+    async def _store(
+        self, connection: Connection, items: list[Item], closing: CallClosing, *, done: bool
+    ) -> Reason | None:
+        """The transaction. Why the fence refused the result, if it did; the call is closed in any
+        case."""
+        claimed = self.step.claimed
+        run = await lock_run(connection, claimed.run.id)
+        if run is None:
+            self.step.watch.gone()
+            return Reason.INTERRUPTED
+        fence = await claimed.fence(connection, run)
+        refused = fence.refusal
+        finished = refused is None and done and claimed.may_commit(fence)
+        if finished and items:
+            await keep_items(connection, self._place(), items)
+        if done and not finished:
+            lost = refused or Reason.INTERRUPTED
+            closing = replace(
+                closing, status=CallStatus.CANCELLED, end_cause=lost, items_kept=0, text=""
+            )
+        await close_call(connection, closing)
+        if refused is not None:
+            return refused
+        await self._write_part(connection, finished=finished)
+        if finished:
+            await self._tell(connection)
+        return Reason.INTERRUPTED if done and not finished else None
+
+    def _place(self) -> Place:
+        claimed = self.step.claimed
+        return Place(
+            run_id=claimed.run.id,
+            step_id=claimed.step_id,
+            plan_id=claimed.plan_id,
+            part=self.part.plan.part,
+            call_id=self.id,
+        )
+
+    async def _write_part(self, connection: Connection, *, finished: bool) -> None:
+        """Counters and end of the part. Anything heard ends a row of provider failures."""
+        await connection.execute(
+            """
+            WITH received AS (
+                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
+                WHERE id = $6 AND $5 AND (failures > 0 OR failing_since IS NOT NULL)
+            )
+            UPDATE step_parts SET calls = $3, early_ends = $4,
+                done_at = CASE WHEN $5 THEN now() ELSE done_at END
+            WHERE plan_id = $1 AND part = $2
+            """,
+            self.step.claimed.plan_id,
+            self.part.plan.part,
+            self.part.calls,
+            self.part.early_ends,
+            finished,
+            self.step.claimed.run.id,
+        )
+
+    async def _tell(self, connection: Connection) -> None:
+        """How far the recording is heard, in seconds."""
+        parts = self.step.claimed.parts
+        done = [one.plan for one in parts if one.done or one is self.part]
+        await append_event(
+            connection,
+            self.step.claimed.run.id,
+            Event(
+                type=EventType.PROGRESS,
+                actor=Actor.WORKER,
+                data={
+                    "step_id": self.step.claimed.step_id,
+                    "step": str(self.step.claimed.name),
+                    "done_seconds": seconds_of(done),
+                    "total_seconds": seconds_of([one.plan for one in parts]),
+                },
+            ),
+        )
+
+
+def _item(number: int, line: Line) -> Item:
+    speaker = None if line.speaker is None else clean(line.speaker)
+    told = replace(line, text=clean(line.text), speaker=speaker)
+    return Item(key=str(number), payload=told.payload())
+
+
+def _text(reply: Mapping[str, Any]) -> str:
+    """The reply as it is kept with its call."""
+    return json.dumps(reply, ensure_ascii=False, default=str)[:LONGEST_TEXT]
