@@ -37,6 +37,7 @@ from api.errors import Refusal, on_misfit, on_refusal, problem
 from api.pages import routes as pages
 from api.principals import Scope
 from api.signals import Signals
+from api.speech import ensure_speech_profile
 from api.state import State, request_id_of
 from deploy.database import AWAY, open_pool
 from deploy.poolers import behind_pooler
@@ -132,6 +133,7 @@ async def _first_profile(state: State) -> None:
     while True:
         try:
             await ensure_default_profile(state.pool, state.settings)
+            await ensure_speech_profile(state.pool, state.settings)
             return
         except (*AWAY, asyncpg.PostgresError) as error:
             log.info("first profile waits", extra={"error": type(error).__name__})

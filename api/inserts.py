@@ -261,6 +261,7 @@ async def insert_run(
     await _insert_run_row(
         connection, caller, kind, document, wanted, run_id=run_id, base=base, limits=limits
     )
+    await _begin_with_recording(connection, run_id, document.id)
     seq = await record.write_events(
         connection,
         run_id,
@@ -312,6 +313,20 @@ async def _insert_run_row(
     )
 
 
+async def _begin_with_recording(connection: Connection, run_id: str, document_id: str) -> None:
+    """What nobody has heard yet is transcribed first."""
+    await connection.execute(
+        """
+        UPDATE runs SET unheard_source = s.id, stage = 'transcribe'
+        FROM (SELECT id FROM sources WHERE document_id = $2 AND replaced_by IS NULL
+                AND blob_id IS NOT NULL AND text = '' ORDER BY position LIMIT 1) s
+        WHERE runs.id = $1
+        """,
+        run_id,
+        document_id,
+    )
+
+
 async def copy_document(
     connection: Connection, caller: Caller, document_id: str, revision: int
 ) -> str:
@@ -336,7 +351,7 @@ async def _sources_in_force(connection: Connection, document_id: str) -> Sequenc
     return await connection.fetch(
         """
         SELECT name, media_type, text FROM sources
-        WHERE document_id = $1 AND replaced_by IS NULL ORDER BY position
+        WHERE document_id = $1 AND replaced_by IS NULL AND text <> '' ORDER BY position
         """,
         document_id,
     )

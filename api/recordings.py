@@ -20,6 +20,8 @@ from api import cursors, edits, requests
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
 from api.queries.rows import Reader
+from api.speech import require_recogniser
+from api.state import State
 from api.wire.reading import Reading
 from deploy.blobs import BlobStore, Incoming, NoStore
 from deploy.database import Connection, Row, new_id
@@ -30,7 +32,8 @@ from workflows.vocabulary import ErrorCode
 MEGABYTE = 1_000_000
 DESCRIPTION = (
     "a recording (wav, mp3, m4a, ogg, flac, or the sound of mp4 and webm), at most 4 hours and "
-    "REDRAFT_AUDIO_MEGABYTES; it belongs to the first `source`, its transcript"
+    "REDRAFT_AUDIO_MEGABYTES; it belongs to the first `source`, its transcript, or is transcribed "
+    "where none comes with it"
 )
 
 
@@ -94,12 +97,12 @@ def no_room(error: OSError) -> Refusal:
     )
 
 
-async def take(document: requests.NewDocument, entry: UploadFile | str) -> Given:
+async def take(state: State, document: requests.NewDocument, entry: UploadFile | str) -> Given:
     """The uploaded file, looked at and in its place. Raises 413, 415, 422, 503, 507."""
     if isinstance(entry, str):
         raise misfit("/audio", "send the recording as a file")
     if not document.sources:
-        raise misfit("/audio", "recordings are not transcribed yet; send the transcript as source")
+        await require_recogniser(state.pool, state.settings, document.language)
     if not isinstance(entry.file, Incoming):
         raise Refusal(
             503, ErrorCode.UNAVAILABLE, "recordings need a folder: set REDRAFT_BLOB_URL for the API"
@@ -149,17 +152,21 @@ async def kept(given: Given) -> AsyncIterator[None]:
 
 
 async def create_document(connection: Connection, tools: Tools, given: Given) -> Done:
-    """201: the document with its recording, which the page plays beside the first source."""
+    """201: the document with its recording, which the page plays beside the first source. Without
+    sources it is one itself, with no text until a run transcribes it."""
     done = await edits.create_document(connection, tools, given.document)
     if given.recording is None or given.incoming is None or done.document_id is None:
         return done
     given.stored = True
     blob_id = await _insert_blob(connection, done.document_id, given.recording, given.incoming.uri)
-    await connection.execute(
-        "UPDATE sources SET blob_id = $2 WHERE document_id = $1 AND position = 0",
-        done.document_id,
-        blob_id,
-    )
+    if given.document.sources:
+        await connection.execute(
+            "UPDATE sources SET blob_id = $2 WHERE document_id = $1 AND position = 0",
+            done.document_id,
+            blob_id,
+        )
+    else:
+        await _insert_unheard(connection, tools, done.document_id, given.recording, blob_id)
     if not await asyncio.to_thread(given.incoming.touch):
         raise no_room(OSError())
     return done
@@ -183,6 +190,25 @@ async def _insert_blob(
         recording.sha256,
     )
     return blob_id
+
+
+async def _insert_unheard(
+    connection: Connection, tools: Tools, document_id: str, recording: Recording, blob_id: str
+) -> None:
+    await connection.execute(
+        """
+        INSERT INTO sources (id, document_id, name, media_type, text, sha256, blob_id, position,
+                             actor)
+        VALUES ($1, $2, $3, $4, '', $5, $6, 0, $7)
+        """,
+        new_id(),
+        document_id,
+        recording.name,
+        recording.media_type,
+        recording.sha256,
+        blob_id,
+        tools.caller.actor,
+    )
 
 
 async def recording_of(reader: Reader, document_id: str, source_id: str) -> Row | None:

@@ -40,6 +40,7 @@ async def add_source(
         await connection.execute(
             "UPDATE sources SET replaced_by = $2 WHERE id = $1", old["id"], source_id
         )
+        await _need_not_be_heard(connection, old["id"])
     await _tell(connection, tools, document_id, {"source": source_id, "replaces": wanted.replaces})
     source = await queries.source(connection, document_id, source_id)
     assert source is not None
@@ -113,6 +114,21 @@ async def _insert(
         hashlib.sha256(wanted.text.encode()).hexdigest(),
         wanted.replaces,
         tools.caller.actor,
+    )
+
+
+async def _need_not_be_heard(connection: Connection, source_id: str) -> None:
+    """A transcript that a person brings stands in for one that runs would make; what they asked for
+    meanwhile is not asked for again."""
+    await connection.execute(
+        """
+        WITH spared AS (
+            UPDATE runs SET unheard_source = NULL WHERE unheard_source = $1 RETURNING id
+        )
+        UPDATE step_plans p SET voided_at = now() FROM spared
+        WHERE p.run_id = spared.id AND p.name = 'transcribe' AND p.voided_at IS NULL
+        """,
+        source_id,
     )
 
 

@@ -115,7 +115,7 @@ async def reading(request: Request) -> AsyncIterator[recordings.Given]:
         document = fit(requests.NewDocument, await _values(form, readings))
         given = recordings.Given(document=document)
         if (audio := form.get("audio")) is not None:
-            given = await recordings.take(document, audio)
+            given = await recordings.take(state_of(request), document, audio)
         given.readings = readings
         async with recordings.kept(given):
             yield given

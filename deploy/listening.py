@@ -16,9 +16,15 @@ import resource
 import sys
 import wave
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from deploy.sound import FORMATS, MEMORY_BYTES
+
+if TYPE_CHECKING:
+    from av.audio.frame import AudioFrame
+    from av.audio.resampler import AudioResampler
+    from av.audio.stream import AudioStream
+    from av.container import InputContainer
 
 RATE = 16_000
 BLOCK = RATE // 20
@@ -34,23 +40,46 @@ def decoded(path: str) -> Iterator[bytes]:
     options = {"format_whitelist": FORMATS, "protocol_whitelist": "file"}
     with av.open(f"file:{path}", options=options) as container:
         stream = container.streams.audio[0]
-        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-        first, written = None, 0
-        for packet in container.demux(stream):
+        resampler, frames = _resampler(), av.AudioFifo()
+        first, taken = None, 0
+        for frame in _frames(container, stream):
+            if frame.time is not None:
+                first = frame.time if first is None else first
+                late = int((frame.time - first) * RATE) - taken
+                if _GAP < late < _LONGEST_GAP:
+                    yield from _resampled(resampler, frames.read())
+                    yield bytes(2 * late)
+                    taken += late
+            taken += frame.samples * RATE // frame.sample_rate
+            frame.pts = None  # gaps are filled above
             try:
-                frames = packet.decode()
-            except av.FFmpegError:
-                continue
-            for frame in frames:
-                if frame.time is not None:
-                    first = frame.time if first is None else first
-                    late = int((frame.time - first) * RATE) - written
-                    if _GAP < late < _LONGEST_GAP:
-                        yield bytes(2 * late)
-                        written += late
-                for piece in resampler.resample(frame):
-                    yield bytes(piece.planes[0])[: 2 * piece.samples]
-                    written += piece.samples
+                frames.write(frame)
+            except ValueError:  # from here on in another form
+                yield from _resampled(resampler, frames.read())
+                resampler, frames = _resampler(), av.AudioFifo()
+                frames.write(frame)
+            if frames.samples >= frame.sample_rate:  # one by one they would cost more than decoding
+                yield from _resampled(resampler, frames.read())
+        yield from _resampled(resampler, frames.read())
+
+
+def _resampler() -> AudioResampler:
+    import av
+
+    return av.AudioResampler(format="s16", layout="mono", rate=RATE)
+
+
+def _frames(container: InputContainer, stream: AudioStream) -> Iterator[AudioFrame]:
+    from av import FFmpegError
+
+    for packet in container.demux(stream):
+        with contextlib.suppress(FFmpegError):
+            yield from packet.decode()
+
+
+def _resampled(resampler: AudioResampler, frame: AudioFrame | None) -> Iterator[bytes]:
+    for piece in resampler.resample(frame) if frame is not None else ():
+        yield bytes(piece.planes[0])[: 2 * piece.samples]
 
 
 def levels(path: str) -> Iterator[bytes]:
@@ -71,7 +100,7 @@ def levels_of(samples: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _level(block: bytes) -> int:
-    numbers = array.array("h", block)
+    numbers = array.array("h", block)[::4]  # a sound is louder than silence at each of them
     loudest, lowest = max(numbers), min(numbers)
     return min(255, max(loudest, -lowest) >> 7)
 

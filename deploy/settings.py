@@ -56,6 +56,12 @@ class Settings:
     )
     blob_url: str = field(default="", metadata={"help": "folder of recordings, as file:///folder"})
     audio_megabytes: int = field(default=2200, metadata={"help": "largest recording"})
+    speech_url: str = field(
+        default="", metadata={"help": "set by `up --speech`: the recogniser of this machine"}
+    )
+    speech_model: str = field(
+        default="", metadata={"help": "folder of its model (default: English, from its wheel)"}
+    )
     temporal_address: str = field(
         default="127.0.0.1:7233",
         metadata={"help": "Temporal frontend", "env": "TEMPORAL_ADDRESS"},

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from api import cursors, wire
+from api.queries.heard import HEARD, progress_of
 from api.queries.rows import Reader, coded, like, page_of, tokens
 from deploy.database import Row
 from workflows.policy import next_step
@@ -66,7 +67,7 @@ _COLUMNS = f"""
     r.calls, r.cost, r.currency, r.cost_is_estimate, r.move_seq > r.signalled_seq AS signal_due,
     r.actor, r.confirm_by, r.created_at, r.started_at, r.ended_at, r.last_progress_at,
     r.seconds_running, r.running_since, r.retry_at, r.last_error_code, r.pending_review_step,
-    r.outcome,
+    r.outcome, r.unheard_source IS NOT NULL AS unheard,
     s.id AS step_id, s.name AS step_name, s.round AS step_round,
     s.attempt AS step_attempt, s.started_at AS step_started_at, s.worker, w.seen_at,
     {_PHASE} AS phase,
@@ -78,7 +79,7 @@ _COLUMNS = f"""
         WHERE t.run_id = r.id AND t.name = 'review' AND t.status = 'SUCCEEDED'
         ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
-    {_FALLBACK} AS fallback,
+    {_FALLBACK} AS fallback, {HEARD},
     CASE WHEN {_PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
         WHERE waiting.queued_at < coalesce(r.queued_at, r.created_at)) END AS ahead
 """  # noqa: S608
@@ -303,6 +304,7 @@ def _run(row: Row, web: TemporalWeb) -> wire.Run:
         guardrail=row["guardrail"],
         stopping=row["stopping"],
         active_step=_active_step(row),
+        progress=progress_of(row["heard"], working=row["phase"] == Phase.WORKING),
         next_step=_next_step(row),
         current_round=row["current_round"],
         max_rounds=row["max_rounds"],
@@ -375,5 +377,6 @@ def _next_step(row: Row) -> wire.NextStep | None:
         pending_review=row["pending_review_step"] is not None,
         outcome=row["outcome"],
         max_rounds=row["max_rounds"],
+        unheard=row["unheard"],
     )
     return None if found is None else wire.NextStep(round=found[0], name=found[1])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from api.wire.progress import Progress
 from api.wire.service import KindInfo, Profile, Switches, Worker
 from api.wire.types import (
     Event,
@@ -101,7 +102,8 @@ class RunningTime(Wire):
 class Run(Wire):
     """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING, `next_step` when
     nothing is left to do or a person decides; `scored_revision` is the text `score` is of;
-    `fallback` is the profile that made the newest call instead of `profile`."""
+    `fallback` is the profile that made the newest call instead of `profile`; `progress` is there
+    while a recording is transcribed."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"title"})
 
@@ -119,6 +121,7 @@ class Run(Wire):
     guardrail: str | None
     stopping: bool
     active_step: ActiveStep | None
+    progress: Progress | None = None
     next_step: NextStep | None
     current_round: int
     max_rounds: int
