@@ -373,6 +373,7 @@ CREATE TABLE public.runs (
     started_at timestamp with time zone,
     ended_at timestamp with time zone,
     warned jsonb DEFAULT '{}'::jsonb NOT NULL,
+    unheard_source uuid,
     CONSTRAINT runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'FAILED'::text, 'CANCELLED'::text])))),
     CONSTRAINT runs_check1 CHECK (((running_since IS NOT NULL) = (status = 'RUNNING'::text))),
     CONSTRAINT runs_check2 CHECK (((status <> 'RUNNING'::text) OR (reason_code IS NULL))),
@@ -409,6 +410,8 @@ COMMENT ON COLUMN public.runs.woken IS 'Times the sweep woke this run since it l
 COMMENT ON COLUMN public.runs.running_since IS 'Start of the present stretch in RUNNING; earlier ones are summed in seconds_running.';
 
 COMMENT ON COLUMN public.runs.warned IS 'Limits that were told to be near, with the value they had: once for each value.';
+
+COMMENT ON COLUMN public.runs.unheard_source IS 'The source whose recording has no transcript yet: the run begins, or goes on, with transcribe.';
 
 CREATE TABLE public.sessions (
     token_hash text NOT NULL,
