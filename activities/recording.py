@@ -54,7 +54,8 @@ async def cut_recording(tools: Tools, watch: Watch, run: RunRow) -> tuple[PartPl
     levels = None if path is None else await unless_stopped(watch, _levels(path))
     if levels is None:
         return None
-    spans = await asyncio.to_thread(cut, levels)
+    longest = tools.settings.speech_part_seconds
+    spans = await asyncio.to_thread(cut, levels, longest=longest)
     return tuple(
         PartPlan(
             part=f"{clock(span.start)}-{clock(span.end)}",

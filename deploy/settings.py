@@ -62,6 +62,9 @@ class Settings:
     speech_model: str = field(
         default="", metadata={"help": "folder of its model (default: English, from its wheel)"}
     )
+    speech_part_seconds: float = field(
+        default=300.0, metadata={"help": "a recording is heard in parts of at most so many"}
+    )
     temporal_address: str = field(
         default="127.0.0.1:7233",
         metadata={"help": "Temporal frontend", "env": "TEMPORAL_ADDRESS"},
@@ -132,6 +135,8 @@ def _problems(values: Mapping[str, Any]) -> list[str]:
             found.append(f"REDRAFT_{name.upper()}: must begin with postgresql://")
     if 0 < values.get("parking_seconds", 3600) < 5:
         found.append("REDRAFT_PARKING_SECONDS: must be at least 5")
+    if not 1 <= values.get("speech_part_seconds", 300) <= 300:
+        found.append("REDRAFT_SPEECH_PART_SECONDS: must be 1 to 300")
     if values.get("log_format", "text") not in ("text", "json"):
         found.append("REDRAFT_LOG_FORMAT: must be text or json")
     if str(values.get("log_level", "INFO")).upper() not in ("DEBUG", "INFO", "WARNING", "ERROR"):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 STEP = 0.05
 LONGEST = 300.0
-SHORTEST = 180.0
-"""A part ends at the quietest place between these two."""
+SHORTEST = 0.6
+"""A part ends at the quietest place between the longest and this share of it."""
 QUIET_SECONDS = 0.5
 """Length of the stretch whose middle is cut."""
 SILENT_LEVEL = 2
@@ -35,15 +35,13 @@ class Span:
         return f"{round(self.start * 1000)}-{round(self.end * 1000)}"
 
 
-def cut(
-    levels: Sequence[int], *, longest: float = LONGEST, shortest: float = SHORTEST
-) -> list[Span]:
+def cut(levels: Sequence[int], *, longest: float = LONGEST) -> list[Span]:
     """Spans that follow each other without gap from 0 to the end, none longer than `longest`."""
     total = len(levels) * STEP
     quiet = max(1, round(QUIET_SECONDS / STEP))
     spans, start = [], 0.0
     while total - start > longest:
-        first, last = round((start + shortest) / STEP), round((start + longest) / STEP)
+        first, last = round((start + SHORTEST * longest) / STEP), round((start + longest) / STEP)
         middle = _quietest(levels, first, last, quiet)
         spans.append(Span(start=start, end=round(middle * STEP, 3)))
         start = spans[-1].end

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import io
-import wave
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.message import Message
-from email.parser import BytesParser
-from email.policy import HTTP
 from typing import Any, Self
 
 from deploy.offline_model.wire import Call, ClientLeft, Connection, listen
@@ -87,20 +82,15 @@ class FakeRecogniser:
 
 
 def _read(call: Call, number: int) -> Asked:
-    head = f"Content-Type: {call.headers['content-type']}\r\n\r\n".encode()
-    message = BytesParser(policy=HTTP).parsebytes(head + call.body)
+    """Fields, and the length of the sound. Parts are found by their boundary: a mail parser takes
+    seconds for minutes of sound."""
+    boundary = call.headers["content-type"].partition("boundary=")[2].strip('"').encode()
     fields, seconds = {}, 0.0
-    for part in message.iter_parts():
-        data = _bytes(part)
-        if part.get_filename():
-            with wave.open(io.BytesIO(data)) as sound:
-                seconds = sound.getnframes() / sound.getframerate()
+    for part in call.body.split(b"--" + boundary)[1:-1]:
+        head, _, data = part.partition(b"\r\n\r\n")
+        if b"filename=" in head:
+            seconds = (len(data) - 46) / 32_000  # 16-bit mono at 16 kHz behind 44 bytes of head
         else:
-            fields[str(part.get_param("name", header="content-disposition"))] = data.decode()
+            name = head.partition(b'name="')[2].partition(b'"')[0]
+            fields[name.decode()] = data.removesuffix(b"\r\n").decode()
     return Asked(number=number, fields=fields, seconds=seconds)
-
-
-def _bytes(part: Message) -> bytes:
-    data = part.get_payload(decode=True)
-    assert isinstance(data, bytes)
-    return data

@@ -1,0 +1,219 @@
+"""The step that hears a recording: parts, stops, what is stored, and what nobody said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
+
+from activities.round import Rounds
+from deploy.blobs import BlobStore
+from deploy.database import new_id
+from tests import read_rows, sounds
+from tests.attempts import Shop
+from tests.fake_llm.recogniser import Asked, FakeRecogniser, Says
+from workflows.contract import Outcome, WorkInput
+from workflows.vocabulary import EventType
+
+
+class Recordings:
+    """Runs that begin with a recording, cut in short parts, and attempts to hear them."""
+
+    def __init__(self, shop: Shop, folder: Path, heard: FakeRecogniser) -> None:
+        self.shop, self.heard = shop, heard
+        self.store = BlobStore(folder.as_uri())
+        self.tools = shop.worker()
+
+    async def run(self, sound: bytes) -> str:
+        """A run whose document has a text and this recording, unheard."""
+        incoming = self.store.receive()
+        incoming.write(sound)
+        incoming.keep()
+        document = await read_rows.add_document(self.shop.pool)
+        blob, source = new_id(), new_id()
+        row = {"uri": incoming.uri, "name": "a", "media_type": "audio/wav", "bytes": 1}
+        await read_rows.insert(
+            self.shop.pool, "blobs", id=blob, document_id=document, sha256="", **row
+        )
+        row = {"name": "talk.wav", "media_type": "audio/wav", "text": "", "actor": "local"}
+        await read_rows.insert(
+            self.shop.pool,
+            "sources",
+            id=source,
+            document_id=document,
+            blob_id=blob,
+            sha256="",
+            position=0,
+            **row,
+        )
+        await self.profile()
+        row = {"unheard_source": source, "queued_at": datetime.now(UTC)}
+        return await read_rows.add_run(self.shop.pool, document, **row)
+
+    async def profile(self, **values: Any) -> None:
+        await self.shop.pool.execute(
+            """
+            INSERT INTO profiles (name, version, model, base_url, actor)
+            SELECT 'speech', 1 + count(*), 'fake', $1, 'local' FROM profiles
+            """,
+            self.heard.base_url,
+        )
+
+    def attempt(self, run_id: str, *, epoch: int = 1) -> asyncio.Task[Outcome]:
+        given = WorkInput(run_id=run_id, epoch=epoch)
+        return asyncio.create_task(ActivityEnvironment().run(Rounds(self.tools).transcribe, given))
+
+    async def sources(self, run_id: str) -> list[tuple[int, str, bool]]:
+        """(version, text, in force)"""
+        return [
+            (row[0], row[1], row[2])
+            for row in await self.shop.told(
+                """
+                SELECT s.version, s.text, s.replaced_by IS NULL
+                FROM sources s JOIN runs r ON r.document_id = s.document_id
+                WHERE r.id = $1 ORDER BY s.version
+                """,
+                run_id,
+            )
+        ]
+
+    async def run_row(self, run_id: str) -> tuple[Any, ...]:
+        """(status, reason, what is still unheard)"""
+        [row] = await self.shop.told(
+            "SELECT status, reason_code, unheard_source FROM runs WHERE id = $1", run_id
+        )
+        return row
+
+
+@pytest.fixture
+async def recordings(shop: Shop, tmp_path: Path) -> AsyncIterator[Recordings]:
+    shop.settings = replace(shop.settings, blob_url=tmp_path.as_uri(), speech_part_seconds=3.0)
+    async with FakeRecogniser() as heard:
+        yield Recordings(shop, tmp_path, heard)
+
+
+def talk(parts: int) -> bytes:
+    """Each part is 2.5 s long: it ends in a silence."""
+    return sounds.wav([(2.3, True), (0.2, False)] * parts)
+
+
+def stamps(text: str) -> list[str]:
+    return [line[1:9] for line in text.splitlines()]
+
+
+async def test_parts_become_one_transcript_and_the_run_goes_on(recordings: Recordings) -> None:
+    run_id = await recordings.run(talk(4))
+    assert (await recordings.attempt(run_id)).code == "done"
+    assert await recordings.shop.steps(run_id) == [("transcribe", "SUCCEEDED", None)]
+    assert await recordings.shop.calls(run_id) == [("SUCCEEDED", None)] * 4
+    (_, unheard, _), (version, text, in_force) = await recordings.sources(run_id)
+    assert (unheard, version, in_force) == ("", 2, True)
+    assert stamps(text) == sorted(stamps(text)) == ["00:00:00", "00:00:02", "00:00:04", "00:00:07"]
+    assert await recordings.run_row(run_id) == ("RUNNING", None, None)
+    assert sum(asked.seconds for asked in recordings.heard.asked) == pytest.approx(10, abs=0.1)
+    told = await recordings.shop.told(
+        """
+        SELECT data ->> 'done_seconds' FROM run_events WHERE run_id = $1 AND type = 'progress'
+        ORDER BY seq
+        """,
+        run_id,
+    )
+    assert float(told[-1][0]) == pytest.approx(10, abs=0.1)
+    assert len(told) == 4
+
+
+async def test_an_interrupt_lets_go_of_the_server_and_a_resume_asks_for_what_is_missing(
+    recordings: Recordings,
+) -> None:
+    stands = {3}
+    recordings.heard.script = lambda asked: (
+        Says(body={}, wait=None) if asked.number in stands else _said(asked)
+    )
+    run_id = await recordings.run(talk(5))
+    attempt = recordings.attempt(run_id)
+
+    async def waits() -> bool:
+        rows = await recordings.shop.told(
+            "SELECT count(*) FROM step_parts WHERE done_at IS NOT NULL"
+        )
+        return len(recordings.heard.asked) >= 3 and rows[0][0] >= 3
+
+    await recordings.shop.until(waits, what="a request that stands still")
+    await recordings.shop.move(run_id, EventType.RUN_INTERRUPTED)
+    for watch in recordings.tools.in_flight.of_run(run_id):
+        watch.look.set()
+    async with asyncio.timeout(2):
+        await recordings.heard.gone.wait()
+    assert (await attempt).code == "stopped"
+    stands.clear()
+    asked_before = len(recordings.heard.asked)
+    done = await recordings.shop.told("SELECT count(*) FROM step_parts WHERE done_at IS NOT NULL")
+    await recordings.shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await recordings.attempt(run_id, epoch=2)).code == "done"
+    assert len(recordings.heard.asked) - asked_before == 5 - done[0][0]
+    text = (await recordings.sources(run_id))[-1][1]
+    assert len(text.splitlines()) == 5
+
+
+async def test_where_nothing_is_said_the_run_says_so_and_a_transcript_lets_it_go_on(
+    recordings: Recordings,
+) -> None:
+    credits = {"text": "Subtitles by the Amara.org community"}
+    recordings.heard.script = lambda _asked: Says(body=credits)
+    run_id = await recordings.run(talk(2))
+    await recordings.attempt(run_id)
+    assert (await recordings.run_row(run_id))[:2] == ("FAILED", "invalid_reply")
+    assert len(await recordings.sources(run_id)) == 1
+
+
+async def test_a_silent_part_is_not_asked_for(recordings: Recordings) -> None:
+    run_id = await recordings.run(sounds.wav([(2.9, True), (6.0, False), (0.5, True)]))
+    assert (await recordings.attempt(run_id)).code == "done"
+    parts = await recordings.shop.told("SELECT count(*) FROM step_parts WHERE done_at IS NOT NULL")
+    assert len(recordings.heard.asked) < parts[0][0]
+    assert all(asked.seconds > 0 for asked in recordings.heard.asked)
+
+
+async def test_a_refused_key_fails_the_run_and_an_overloaded_server_waits(
+    recordings: Recordings,
+) -> None:
+    recordings.heard.script = lambda _asked: Says(body={}, status="401 Unauthorized")
+    run_id = await recordings.run(talk(1))
+    await recordings.attempt(run_id)
+    assert (await recordings.run_row(run_id))[:2] == ("FAILED", "provider_refused")
+    recordings.heard.script = lambda _asked: Says(body={}, status="503 Service Unavailable")
+    run_id = await recordings.run(talk(1))
+    with pytest.raises(ApplicationError):
+        await recordings.attempt(run_id)
+    assert (await recordings.run_row(run_id))[0] == "RUNNING"
+    recordings.heard.script = _said
+    await recordings.shop.pool.execute("UPDATE runs SET retry_at = NULL")
+    assert (await recordings.attempt(run_id)).code == "done"
+
+
+async def test_a_deletion_while_parts_are_heard_leaves_no_row(recordings: Recordings) -> None:
+    recordings.heard.script = lambda _asked: Says(body={}, wait=None)
+    run_id = await recordings.run(talk(3))
+    attempt = recordings.attempt(run_id)
+    async with asyncio.timeout(15):
+        await recordings.heard.arrived.wait()
+    async with recordings.shop.pool.acquire() as connection, connection.transaction():
+        for table in ("documents", "runs"):  # in the order in which the API locks
+            await connection.execute(f"SELECT id FROM {table} FOR UPDATE")  # noqa: S608
+        await connection.execute("DELETE FROM documents")
+    for watch in recordings.tools.in_flight.of_run(run_id):
+        watch.look.set()
+    assert (await attempt).code in ("stopped", "deleted")
+    assert recordings.heard.left >= 1
+    assert await recordings.shop.told("SELECT id FROM model_calls") == []
+
+
+def _said(asked: Asked) -> Says:
+    return Says(body={"text": f"Part {asked.number} says something."})
