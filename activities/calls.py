@@ -15,7 +15,6 @@ from typing import Any
 from activities.budget import Refused, reserve
 from activities.ending import as_stored, closing_of
 from activities.failures import Failure, Verdict, prompt_cut
-from activities.hooks import Hook, committed, effect
 from activities.items import ItemWriter, PartState, Place, keep_items
 from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
@@ -134,7 +133,7 @@ class PartCall:
             await open_call(connection, opening)
             return True
 
-        if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
+        if not await self.step.opens(work):
             self.step.meter.forget(self.id)
             if self.refused is None:
                 self.step.watch.stop(Reason.INTERRUPTED)
@@ -163,8 +162,7 @@ class PartCall:
 
     async def stream(self) -> CallEnd | None:
         """The request; None when it was stopped."""
-        async with effect(Hook.REQUEST):
-            return await self._stream()
+        return await self.step.requests(self._stream())
 
     async def _stream(self) -> CallEnd | None:
         step = self.step
@@ -208,12 +206,7 @@ class PartCall:
             mark=noted(self.part.reply_hashes, self._mark(end)) if end and replied else None,
             closing=await asyncio.to_thread(self._closing, end) if counts else self._closing(end),
         )
-        refused = await committed(
-            Hook.SETTLE,
-            self.step.tools.pool,
-            lambda c: self._store(c, result),
-            patience=float("inf"),
-        )
+        refused = await self.step.settles(lambda c: self._store(c, result))
         self.step.meter.ends(self.id, result.closing.usage)
         self.part.calls, self.part.early_ends, self.part.barren = result.counters
         if result.mark is not None:

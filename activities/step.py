@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from activities.claim import Claimed
 from activities.failures import Failure
+from activities.hooks import Hook, committed, effect
 from activities.items import PartState
 from activities.metering import Meter
 from activities.model.client import ModelCall
@@ -18,7 +19,7 @@ from activities.record import RunRow
 from activities.recording import Ear
 from activities.tools import Tools
 from activities.watch import Watch
-from deploy.database import Connection
+from deploy.database import Connection, Result
 from workflows.budget import SECONDS
 from workflows.kinds.kind import Item
 from workflows.vocabulary import Reason
@@ -86,6 +87,19 @@ class Step:
     def ear(self) -> Ear:
         open_parts = [part.plan for part in self.claimed.parts if not part.done]
         return Ear(tools=self.tools, run=self.claimed.run, open_parts=open_parts, leave=self.leave)
+
+    async def opens(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """The transaction of a call's row, before its request."""
+        return await committed(Hook.OPEN_CALL, self.tools.pool, work, patience=float("inf"))
+
+    async def settles(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
+        """The transaction of all that a call brought."""
+        return await committed(Hook.SETTLE, self.tools.pool, work, patience=float("inf"))
+
+    async def requests(self, work: Awaitable[Result]) -> Result:
+        """What the provider sees."""
+        async with effect(Hook.REQUEST):
+            return await work
 
     def out_of_time(self, part: PartState) -> PartEnd | None:
         if not self.overdue:

@@ -15,7 +15,6 @@ from typing import Any
 from activities.budget import Refused, reserve
 from activities.calls import failed
 from activities.failures import Verdict
-from activities.hooks import Hook, committed, effect
 from activities.items import PartState, Place, keep_items
 from activities.metering import Need
 from activities.model.learned import Size
@@ -123,7 +122,7 @@ class Hearing:
             await open_call(connection, opening)
             return True
 
-        if not await committed(Hook.OPEN_CALL, self.step.tools.pool, work, patience=float("inf")):
+        if not await self.step.opens(work):
             self.step.meter.forget(self.id)
             if self.refused is None:
                 self.step.watch.stop(Reason.INTERRUPTED)
@@ -164,11 +163,13 @@ class Hearing:
         tools, profile = self.step.tools, self.step.claimed.profile
         if self.step.aborted or self.step.overdue:
             return None
-        async with effect(Hook.REQUEST):
-            work = tools.model.hear(
-                profile, self.piece.wav, self.span.seconds, language=self.language
+        seconds, language = self.span.seconds, self.language
+        return await self.step.requests(
+            unless_stopped(
+                self.step.watch,
+                tools.model.hear(profile, self.piece.wav, seconds, language=language),
             )
-            return await unless_stopped(self.step.watch, work)
+        )
 
     async def settle(self, heard: Heard | None, *, garbled: bool = False) -> PartEnd | None:
         """Stores what came of it; None when the part is asked for once more."""
@@ -187,12 +188,7 @@ class Hearing:
         items = [_item(number, line) for number, line in enumerate(lines, start=1)]
         closing = self._closing(heard, garbled=garbled, kept=len(items))
         done = verdict is not None and verdict.code == PartEndCode.DONE
-        refused = await committed(
-            Hook.SETTLE,
-            self.step.tools.pool,
-            lambda c: self._store(c, items, closing, done=done),
-            patience=float("inf"),
-        )
+        refused = await self.step.settles(lambda c: self._store(c, items, closing, done=done))
         self.step.meter.ends(self.id, closing.usage)
         if refused is not None:
             self.step.watch.stop(refused)

@@ -31,8 +31,14 @@ def _named(call: ast.Call) -> str:
 
 
 def _surrounded(module: ast.Module) -> set[int]:
-    """The nodes inside `async with effect(Hook.…)`."""
-    return {
+    """The nodes inside `async with effect(Hook.…)`, and what `Step.requests` is given."""
+    asked = {
+        id(inner)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Call) and _named(node) == "self.step.requests"
+        for inner in ast.walk(node)
+    }
+    return asked | {
         id(inner)
         for node in ast.walk(module)
         if isinstance(node, ast.AsyncWith)
@@ -50,7 +56,7 @@ def _reaches_out(call: ast.Call) -> bool:
     last = name.rpartition(".")[2]
     if last == "execute":
         return name.endswith("pool.execute")
-    return last in EFFECTS or name == "self._stream"
+    return last in EFFECTS or name in ("self._stream", "tools.model.hear")
 
 
 def faults(name: str, module: ast.Module) -> list[str]:

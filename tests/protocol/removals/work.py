@@ -150,11 +150,9 @@ COMMITS = (
     ),
     Removal(
         "commit_repeats",
-        CALLS,
-        """            lambda c: self._store(c, result),
-            patience=float("inf"),""",
-        """            lambda c: self._store(c, result),
-            patience=0.0,""",
+        "activities/step.py",
+        'committed(Hook.SETTLE, self.tools.pool, work, patience=float("inf"))',
+        "committed(Hook.SETTLE, self.tools.pool, work, patience=0.0)",
     ),
     Removal(
         "reply_before_result",
