@@ -87,9 +87,7 @@ def _has_all(step: Step, part: PartState) -> bool:
 
 async def _done(step: Step, part: PartState) -> PartEnd:
     """The part ends without a call."""
-    refused = await committed(
-        Hook.SETTLE, step.tools.pool, lambda c: _store_done(step, part, c), patience=float("inf")
-    )
+    refused = await step.settles(lambda c: _store_done(step, part, c))
     if refused is not None:
         step.watch.stop(refused)
         return PartEnd(code=PartEndCode.STOPPED)

@@ -15,7 +15,7 @@ from temporalio.testing import ActivityEnvironment
 
 from activities.round import Rounds
 from deploy.blobs import BlobStore
-from deploy.database import new_id
+from deploy.database import Connection, new_id, transaction
 from tests import read_rows, sounds
 from tests.attempts import Shop
 from tests.fake_llm.recogniser import Asked, FakeRecogniser, Says
@@ -30,6 +30,7 @@ class Recordings:
         self.shop, self.heard = shop, heard
         self.store = BlobStore(folder.as_uri())
         self.tools = shop.worker()
+        self.attempts: list[tuple[ActivityEnvironment, asyncio.Task[Outcome]]] = []
 
     async def run(self, sound: bytes) -> str:
         """A run whose document has a text and this recording, unheard."""
@@ -68,7 +69,17 @@ class Recordings:
 
     def attempt(self, run_id: str, *, epoch: int = 1) -> asyncio.Task[Outcome]:
         given = WorkInput(run_id=run_id, epoch=epoch)
-        return asyncio.create_task(ActivityEnvironment().run(Rounds(self.tools).transcribe, given))
+        environment = ActivityEnvironment()
+        task = asyncio.create_task(environment.run(Rounds(self.tools).transcribe, given))
+        self.attempts.append((environment, task))
+        return task
+
+    async def close(self) -> None:
+        for environment, task in self.attempts:
+            environment.worker_shutdown()
+            task.cancel()
+        tasks = [task for _, task in self.attempts]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def sources(self, run_id: str) -> list[tuple[int, str, bool]]:
         """(version, text, in force)"""
@@ -96,7 +107,9 @@ class Recordings:
 async def recordings(shop: Shop, tmp_path: Path) -> AsyncIterator[Recordings]:
     shop.settings = replace(shop.settings, blob_url=tmp_path.as_uri(), speech_part_seconds=3.0)
     async with FakeRecogniser() as heard:
-        yield Recordings(shop, tmp_path, heard)
+        made = Recordings(shop, tmp_path, heard)
+        yield made
+        await made.close()
 
 
 def talk(parts: int) -> bytes:
@@ -199,15 +212,17 @@ async def test_a_refused_key_fails_the_run_and_an_overloaded_server_waits(
 
 
 async def test_a_deletion_while_parts_are_heard_leaves_no_row(recordings: Recordings) -> None:
+    async def delete(connection: Connection) -> None:
+        for table in ("documents", "runs"):  # in the order in which the API locks
+            await connection.execute(f"SELECT id FROM {table} FOR UPDATE")  # noqa: S608
+        await connection.execute("DELETE FROM documents")
+
     recordings.heard.script = lambda _asked: Says(body={}, wait=None)
     run_id = await recordings.run(talk(3))
     attempt = recordings.attempt(run_id)
     async with asyncio.timeout(15):
         await recordings.heard.arrived.wait()
-    async with recordings.shop.pool.acquire() as connection, connection.transaction():
-        for table in ("documents", "runs"):  # in the order in which the API locks
-            await connection.execute(f"SELECT id FROM {table} FOR UPDATE")  # noqa: S608
-        await connection.execute("DELETE FROM documents")
+    await transaction(recordings.shop.pool, delete)
     for watch in recordings.tools.in_flight.of_run(run_id):
         watch.look.set()
     assert (await attempt).code in ("stopped", "deleted")
