@@ -138,7 +138,7 @@ async def test_an_answer_without_content_keeps_its_status_fields(api: Api) -> No
 async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
     fields = (
         "id document_id kind kind_version title language tags status phase stage reason guardrail "
-        "stopping active_step next_step current_round max_rounds pass_score score "
+        "stopping active_step progress next_step current_round max_rounds pass_score score "
         "scored_revision open_issues base_revision "
         "working_revision best_revision offered_revision profile fallback limits event_seq tokens "
         "calls cost currency cost_is_estimate running signal_due actor confirm_by created_at "
