@@ -72,6 +72,7 @@ def _kind(kind: Kind) -> wire.KindInfo:
         attributes=sorted(kind.attribute_names),
         attribute_types=dict(types_of_kind(kind)),
         drafts=kind.drafts_without_body(),
+        templates=[template.told() for template in getattr(kind, "templates", ())],
         reply_schemas={str(step): dict(schema) for step, schema in kind.schemas.items()},
         sample=None if sample is None else dict(sample),
     )

@@ -123,6 +123,12 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an attribute of the kind, for example days=5 or cuisine=Thai,Greek; may be repeated",
     )
+    one.add_argument(
+        "--template",
+        metavar="NAME",
+        help="of a draft: general, project-meeting, decision-log, one of the service's own, or a "
+        "Markdown file with the headings",
+    )
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from api.cli.client import OK, REFUSED, Client, UsageError
 from api.cli.show import complain, say, say_json
 from workflows.kinds import BUILT_IN, load_kinds
+from workflows.kinds.check import problems_of
 from workflows.kinds.kind import Kind, Material, SourceText, Work
+from workflows.requesting import request_problems
 from workflows.vocabulary import StepName
 
-_SAMPLE_FIELDS = ("kind", "title", "body", "sources")
+_SAMPLE_FIELDS = ("kind", "title")
+_CHECKED_FIELDS = ("body", "sources")
+"""Where the kind drafts nothing."""
 
 
 def check_kind(_: Client, given: Namespace) -> int:
@@ -55,20 +60,16 @@ def _load(folder: Path) -> Kind:
 def _faults(kind: Kind) -> Iterator[str]:
     if not kind.name.isidentifier() or not kind.name.islower():
         yield f"name {kind.name!r}: small letters, digits and _ only"
-    if not kind.version:
-        yield "version: a hash over its files"
-    if not kind.languages:
-        yield "languages: name at least one"
-    for step in (StepName.REVIEW, StepName.REFINE):
-        if step not in kind.schemas:
-            yield f"schemas: none for {step}"
+    yield from problems_of(kind)
     sample = kind.sample()
     if sample is not None:
         yield from _faults_of_sample(kind, dict(sample))
 
 
 def _faults_of_sample(kind: Kind, sample: dict[str, Any]) -> Iterator[str]:
-    missing = [name for name in _SAMPLE_FIELDS if not sample.get(name)]
+    drafted = not sample.get("body")
+    wanted = (*_SAMPLE_FIELDS, *(() if kind.drafts_without_body() else _CHECKED_FIELDS))
+    missing = [name for name in wanted if not sample.get(name)]
     if missing:
         yield f"sample: without {', '.join(missing)}"
         return
@@ -79,20 +80,28 @@ def _faults_of_sample(kind: Kind, sample: dict[str, Any]) -> Iterator[str]:
         yield f"sample: attribute {name} is not one of attribute_names"
     for pointer, sentence in kind.check_attributes(attributes):
         yield f"sample: attributes{pointer}: {sentence}"
-    work = _work(sample, attributes)
+    work = _work(sample, attributes, StepName.DRAFT if drafted else StepName.REVIEW)
+    yield from _faults_of_work(kind, work)
+
+
+def _faults_of_work(kind: Kind, work: Work) -> Iterator[str]:
+    if work.step is StepName.DRAFT:
+        today = datetime.now(UTC).date()
+        for pointer, sentence in request_problems(kind, work.material, today):
+            yield f"sample: {pointer}: {sentence}"
     first, second = kind.parts(work), kind.parts(work)
     if first != second:
         yield "parts: two cuts of the same text differ"
     if not first or len({part.part for part in first}) != len(first):
         yield "parts: at least one, each with its own name"
-    for finding in kind.verify(work.material, work.body):
+    for finding in kind.verify(work.material, work.body) if work.body else ():
         if finding.quote not in work.body:
             yield f"verify: {finding.raised_by} quotes what is not in the text"
         if not finding.raised_by.startswith("verifier:"):
             yield f"verify: raised_by is {finding.raised_by!r}, not verifier:NAME"
 
 
-def _work(sample: dict[str, Any], attributes: dict[str, Any]) -> Work:
+def _work(sample: dict[str, Any], attributes: dict[str, Any], step: StepName) -> Work:
     sources = tuple(
         SourceText(
             id=str(number),
@@ -100,7 +109,7 @@ def _work(sample: dict[str, Any], attributes: dict[str, Any]) -> Work:
             media_type=str(source.get("media_type") or "text/plain"),
             text=str(source["text"]),
         )
-        for number, source in enumerate(sample["sources"])
+        for number, source in enumerate(sample.get("sources") or ())
     )
     material = Material(
         title=str(sample["title"]),
@@ -108,4 +117,5 @@ def _work(sample: dict[str, Any], attributes: dict[str, Any]) -> Work:
         attributes=attributes,
         sources=sources,
     )
-    return Work(step=StepName.REVIEW, round=1, material=material, body=str(sample["body"]))
+    body = "" if step is StepName.DRAFT else str(sample["body"])
+    return Work(step=step, round=1, material=material, body=body)

@@ -7,6 +7,7 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from api.cli.client import Client, Refused, UsageError
@@ -50,11 +51,28 @@ def _common(client: Client, given: Namespace, sources: list[Json]) -> Json:
         "pass_score": given.pass_score,
         "profile": given.profile,
         "tags": given.tag or None,
-        "attributes": attributes(client, given.kind, given.attribute) or None,
+        "attributes": {
+            **attributes(client, given.kind, given.attribute),
+            **_template(given.template),
+        }
+        or None,
         "limits": limits(given.limit) or None,
     }
     told = {key: value for key, value in optional.items() if value is not None}
     return {"kind": given.kind, "sources": sources, **told}
+
+
+def _template(given: str | None) -> Json:
+    """By name; a file is sent as it is."""
+    if given is None:
+        return {}
+    path = Path(given)
+    if path.suffix != ".md" and not path.is_file():
+        return {"template": given}
+    try:
+        return {"template": path.read_text(encoding="utf-8-sig")}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--template {given}: it cannot be read as UTF-8 text") from error
 
 
 def _title(given: Namespace, sources: Sequence[Json], common: Json) -> str:

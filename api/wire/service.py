@@ -30,7 +30,8 @@ class KindInfo(Wire):
     """A kind of document; `reply_schemas` by step name, `sample` a body of `POST /api/runs`.
 
     `attribute_types` says what each attribute holds (text, number, amount, date, list), in the
-    order in which forms ask for them; `drafts` whether a run may begin without a body.
+    order in which forms ask for them; `drafts` whether a run may begin without a body, and
+    `templates` by which: name, title, language ('' for all), headings.
     """
 
     name: str
@@ -40,6 +41,7 @@ class KindInfo(Wire):
     attributes: list[str]
     attribute_types: dict[str, str] = Field(default_factory=dict)
     drafts: bool = False
+    templates: list[dict[str, Any]] = Field(default_factory=list)
     reply_schemas: dict[str, Any]
     sample: dict[str, Any] | None
 

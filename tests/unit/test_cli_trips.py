@@ -109,3 +109,19 @@ def test_a_refusal_names_the_field_and_what_it_must_be(
     code = main(["submit", "--kind", "itinerary", "--field", "days=60", "--url", api.url])
     assert code == 3
     assert f"/attributes/days: {detail}" in capsys.readouterr().err
+
+
+def test_minutes_without_a_file_are_drafted_by_the_template_that_is_named(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transcript, own = tmp_path / "monday.txt", tmp_path / "ours.md"
+    transcript.write_text("Ana: we ship on Friday.\n", encoding="utf-8")
+    own.write_text("## Votes\n", encoding="utf-8")
+    for given, told in (("decision-log", "decision-log"), (str(own), "## Votes\n")):
+        words = ["--kind", "minutes", "--source", str(transcript), "--template", given]
+        body = sent(api, *words)
+        assert body["attributes"] == {"template": told}
+        assert (body["kind"], body["title"], "body" in body) == ("minutes", "monday", False)
+    words = ["submit", "--source", str(transcript), "--template", str(tmp_path / "no.md")]
+    assert main([*words, "--url", api.url]) == 2
+    assert "cannot be read" in capsys.readouterr().err

@@ -67,3 +67,28 @@ def test_each_fault_is_named(tmp_path: Path, code: str, problem: str) -> None:
 
 def test_a_folder_without_a_module_is_no_kind(tmp_path: Path) -> None:
     assert check(tmp_path) == [f"{tmp_path.name}: there is no __init__.py."]
+
+
+DRAFTING = GOOD.replace("checked import CheckedText", "drafting import SectionDraft").replace(
+    "KIND = CheckedText", "KIND = SectionDraft"
+)
+
+
+@pytest.mark.parametrize(
+    ("template", "prompts", "problem"),
+    [
+        ("## Points {#points}\n\nEach point.\n", ("draft", "draft_task"), ""),
+        ("", ("draft", "draft_task"), "BadTemplate: short.md: A template needs sections"),
+        ("## Points\n", ("draft",), "KeyError: 'draft_task'"),
+    ],
+)
+def test_a_kind_with_a_draft_needs_its_prompts_and_a_template(
+    tmp_path: Path, template: str, prompts: tuple[str, ...], problem: str
+) -> None:
+    home = folder(tmp_path, DRAFTING)
+    (home / "templates").mkdir()
+    (home / "templates" / "short.md").write_text(template, encoding="utf-8")
+    for name in prompts:
+        (home / "prompts" / f"{name}.md").write_text("Write.", encoding="utf-8")
+    found = check(home)
+    assert any(problem in line for line in found) if problem else found == []

@@ -7,10 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from workflows.kinds import from_folder
-from workflows.kinds.kind import Item, Kind, Material, Payload, Refused, SourceText, Work
+from workflows.kinds.kind import (
+    FOLLOWS,
+    Item,
+    Kind,
+    Material,
+    PartPlan,
+    Payload,
+    Refused,
+    SourceText,
+    Work,
+)
 from workflows.vocabulary import StepName
 
 _SOURCE = SourceText(
@@ -27,8 +38,13 @@ def check(folder: Path) -> list[str]:
         kind = from_folder(folder)
     except Exception as error:  # whatever a stranger's module raises is the finding
         return [f"{folder.name}: it cannot be imported ({type(error).__name__}: {error})."]
+    return problems_of(kind)
+
+
+def problems_of(kind: Kind) -> list[str]:
+    """What of it the engine cannot work with."""
     problems: list[str] = []
-    for examine in (_names, _attributes, _schemas, _sample, _steps, _verifiers):
+    for examine in (_names, _attributes, _schemas, _sample, _steps, _draft, _verifiers):
         try:
             problems += examine(kind)
         except Exception as error:
@@ -92,16 +108,7 @@ def _steps(kind: Kind) -> Iterator[str]:
         if parts != kind.parts(work):
             yield f"{step.value}: the same work must be cut in the same way each time."
         for part in parts:
-            prompt = kind.prompt(work, part, [])
-            yield from _prompt(step, prompt.user, prompt.schema)
-            if prompt != kind.prompt(work, part, []):
-                yield f"{step.value}: the same work must make the same prompt each time."
-            if kind.ask_again(work, part, []):
-                yield f"{step.value}: nothing was refused, so nothing is to be asked again."
-            for nonsense in ({}, {"items": 1}, {"quote": 5, "find": None, "day": "x"}):
-                accepted = kind.accept(work, part, nonsense, [])
-                if isinstance(accepted, Item) or not isinstance(accepted, Refused):
-                    yield f"{step.value}: an item without its fields must be refused."
+            yield from _part(kind, work, part)
     yield from _refine(kind)
 
 
@@ -114,6 +121,58 @@ def _prompt(step: StepName, user: str, schema: Payload) -> Iterator[str]:
             yield f"{step.value}: the document is not in the prompt."
         elif user.index(_SOURCE.text) > user.rindex(_BODY.strip()):
             yield f"{step.value}: the source must stand before the document."
+
+
+def _part(kind: Kind, work: Work, part: PartPlan) -> Iterator[str]:
+    step = work.step
+    prompt = kind.prompt(work, part, [])
+    yield from _prompt(step, prompt.user, prompt.schema)
+    if prompt != kind.prompt(work, part, []):
+        yield f"{step.value}: the same work must make the same prompt each time."
+    if kind.ask_again(work, part, []):
+        yield f"{step.value}: nothing was refused, so nothing is to be asked again."
+    if kind.settles(work, part, [], 0):
+        yield f"{step.value}: where nothing was answered, nothing is done."
+    for nonsense in ({}, {"items": 1}, {"quote": 5, "find": None, "day": "x"}):
+        accepted = kind.accept(work, part, nonsense, [])
+        if isinstance(accepted, Item) or not isinstance(accepted, Refused):
+            yield f"{step.value}: an item without its fields must be refused."
+
+
+def _draft(kind: Kind) -> Iterator[str]:
+    """What a run that begins without a body needs of its kind."""
+    if not kind.drafts_without_body():
+        return
+    work = Work(step=StepName.DRAFT, round=0, material=_material())
+    for part in kind.parts(work):
+        keys = kind.expected(work, part)
+        if keys is not None and (not keys or len(set(keys)) != len(keys)):
+            yield "draft: the keys of its items must differ, and there must be one."
+    if not isinstance(kind.draft(work, []), str):
+        yield "draft: a draft of no items must be a text too."
+    yield from _windows(kind)
+
+
+def _windows(kind: Kind) -> Iterator[str]:
+    """A long source is in the prompts of its parts whole, however small they are cut."""
+    said = [f"Ana: line {number} is about the price of 25 Euros." for number in range(400)]
+    long = replace(_SOURCE, text="\n".join(said))
+    work = Work(
+        step=StepName.DRAFT,
+        round=0,
+        material=replace(_material(), sources=(long,)),
+        prompts={"window_tokens": 1000},
+    )
+    parts = kind.parts(work)
+    shown = "".join(kind.prompt(work, part, []).user for part in parts)
+    if any(line not in shown for line in said):
+        yield "draft: lines of a long source are in no prompt."
+    last = [part for part in parts if part.spec.get(FOLLOWS)]
+    if len(last) == len(parts):
+        yield "draft: a part that follows needs others before it."
+    gathered = tuple((part, ()) for part in parts if part not in last)
+    for part in last:
+        kind.prompt(replace(work, gathered=gathered), part, [])
 
 
 def _refine(kind: Kind) -> Iterator[str]:

@@ -20,7 +20,7 @@ from workflows.kinds.checked import CheckedText, folder_hash
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Prompt, Refused, Work
 from workflows.kinds.lines import number_lines
 from workflows.kinds.prompting import Block, compact, render, source_blocks, token_for
-from workflows.kinds.templates import BadTemplate, Template, find, read_folder
+from workflows.kinds.templates import BadTemplate, Template, find, names, read_folder
 from workflows.kinds.windows import excerpt_of
 from workflows.vocabulary import StepName
 
@@ -71,7 +71,8 @@ class SectionDraft(CheckedText):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        assert self.built_in_templates
+        if not self.built_in_templates:
+            raise BadTemplate(f"{self.folder.name}/templates: there is no template.")
 
     @cached_property
     def version(self) -> str:
@@ -120,8 +121,10 @@ class SectionDraft(CheckedText):
         """Raises BadTemplate."""
         wanted = material.attributes.get("template")
         language = "zh" if sections.is_chinese(material) else (material.language or "en")[:2]
-        name = wanted if isinstance(wanted, str) and wanted.strip() else DEFAULT
-        return find(self.templates, name, language)
+        if isinstance(wanted, str) and wanted.strip():
+            return find(self.templates, wanted, language)
+        known = names(self.templates)
+        return find(self.templates, DEFAULT if DEFAULT in known else known[0], language)
 
     def parts(self, work: Work) -> tuple[PartPlan, ...]:
         if work.step is not StepName.DRAFT:

@@ -48,6 +48,19 @@ class Template:
     title: str
     sections: tuple[Section, ...]
 
+    def told(self) -> dict[str, Any]:
+        """What people choose by."""
+        headings = [section.heading for section in self.sections]
+        facts = {"name": self.name, "title": self.title, "language": self.language}
+        return {**facts, "sections": headings}
+
+
+def attribute(value: Any) -> str | None:
+    """The problem of a value that should name a template or be one, as an English sentence."""
+    if not isinstance(value, str):
+        return "This must be a text."
+    return None if len(value) <= LONGEST_FILE else f"At most {LONGEST_FILE} characters."
+
 
 def parse(text: str, *, name: str = "template", language: str = "") -> Template:
     """The template in a text. Raises BadTemplate."""

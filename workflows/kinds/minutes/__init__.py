@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
-from workflows.kinds import attributes
+from workflows.kinds import attributes, templates
 from workflows.kinds.drafting import SectionDraft
 from workflows.kinds.kind import Kind, Material, Payload
 from workflows.kinds.minutes.verifiers import VERIFIERS
@@ -17,6 +17,10 @@ _FOLDER = Path(__file__).parent
 
 class Minutes(SectionDraft):
     """Drafted by a template from a transcript or notes, unless they come with a body."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        assert self._sample
 
     def check_request(self, material: Material, today: date) -> list[tuple[str, str]]:
         """Problems of a meeting that is to be drafted, as (JSON pointer, English sentence)."""
@@ -41,7 +45,7 @@ KIND: Kind = Minutes(
     fields={
         "meeting_date": attributes.calendar_date,
         "timezone": attributes.timezone,
-        "template": attributes.string,
+        "template": templates.attribute,
     },
     lists={"participants": attributes.strings, "agenda": attributes.strings},
     output_tokens={"draft": 8000, "review": 6000, "refine": 8000},
