@@ -2,7 +2,7 @@
 rows without a workflow get one, executions that somebody ended are told to their row.
 
 It reads the row first and describes the workflow after it (visibility lags); every write is by the
-epoch that was read.
+epoch that was read. Recordings come first, then drafts, then rounds: others wait for them longest.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class Sweep:
             SELECT r.id, r.status, r.kind, r.document_id, d.title, r.current_round, r.score,
                    r.move_seq
             FROM runs r JOIN documents d ON d.id = r.document_id
-            WHERE r.move_seq > r.signalled_seq ORDER BY r.id LIMIT $1
+            WHERE r.move_seq > r.signalled_seq
+            ORDER BY array_position(ARRAY['transcribe', 'draft'], r.stage), r.id LIMIT $1
             """,
             BATCH,
         )
@@ -148,7 +149,8 @@ class Sweep:
             WHERE r.status = 'RUNNING' AND r.move_seq <= r.signalled_seq
               AND (r.id = $3 OR $3::uuid IS NULL
                    AND r.last_progress_at < now() - make_interval(secs => $1))
-            ORDER BY r.last_progress_at LIMIT $2
+            ORDER BY array_position(ARRAY['transcribe', 'draft'], r.stage), r.last_progress_at
+            LIMIT $2
             """,
             QUIET_SECONDS,
             BATCH,

@@ -120,6 +120,7 @@ class Reaper:
             FROM runs r LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
             WHERE r.owner_worker IS NOT NULL AND r.owner_worker <> $1
                OR r.owner_worker = $1 AND NOT s.id = ANY ($2::uuid[])
+            ORDER BY array_position(ARRAY['transcribe', 'draft'], r.stage), r.id
             """,
             self.tools.worker,
             sorted(self.tools.in_flight.steps),

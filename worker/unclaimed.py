@@ -71,7 +71,8 @@ class Search:
               AND greatest(r.last_progress_at, r.queued_at) < now() - make_interval(secs => $1)
               AND NOT r.id = ANY ($2::uuid[])
               AND NOT EXISTS (SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
-            ORDER BY r.last_progress_at LIMIT $3
+            ORDER BY array_position(ARRAY['transcribe', 'draft'], r.stage), r.last_progress_at
+            LIMIT $3
             """,
             WAITS_SECONDS,
             [run_id for run_id, (due, _) in self._seen.items() if due > now],

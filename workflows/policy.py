@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from temporalio.common import RetryPolicy
+from temporalio.common import Priority, RetryPolicy
 
 from workflows.contract import Loaded, Next
 from workflows.vocabulary import FINAL, MEDIA_QUEUE, MODEL_QUEUE, RunStatus, StepName
@@ -23,6 +23,15 @@ RETRY = RetryPolicy(initial_interval=timedelta(seconds=1), backoff_coefficient=1
 many attempts went before. Errors say themselves how long to wait."""
 
 
+PRIORITY = {
+    Next.TRANSCRIBE: Priority(priority_key=1),
+    Next.DRAFT: Priority(priority_key=2),
+    Next.ROUND: Priority(priority_key=3),
+}
+"""Where work waits for a slot, as after a power cut, what others wait for comes first. A server
+that knows no priorities takes it in the order of arrival."""
+
+
 def pause_before(tries: int) -> timedelta:
     """Before a local activity is tried again while the database is away: 5 s in the first minutes,
     then longer, up to a minute, since each pause grows the history."""
@@ -36,6 +45,7 @@ def work_options(loaded: Loaded) -> dict[str, Any]:
     """
     return {
         "task_queue": MEDIA_QUEUE if loaded.next == Next.TRANSCRIBE else MODEL_QUEUE,
+        "priority": PRIORITY[Next(loaded.next)],
         "start_to_close_timeout": timedelta(seconds=loaded.work_seconds),
         "heartbeat_timeout": timedelta(seconds=loaded.heartbeat_seconds),
         "retry_policy": RETRY,

@@ -15,3 +15,11 @@ def test_an_attempt_that_timed_out_is_repeated_at_once_however_many_went_before(
     after_ten = retry.initial_interval.total_seconds() * retry.backoff_coefficient**10
     assert after_ten <= 2
     assert retry.maximum_attempts == 0
+
+
+def test_work_that_waits_for_a_slot_goes_in_the_order_of_the_stages() -> None:
+    stages = (Next.TRANSCRIBE, Next.DRAFT, Next.ROUND)
+    loaded = [Loaded(status=RunStatus.RUNNING, epoch=1, next=stage) for stage in stages]
+    keys = [work_options(one)["priority"].priority_key for one in loaded]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == 3

@@ -213,8 +213,8 @@ async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_
     offline = {"name": "offline", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
     assert (await stack.call("POST", "/api/profiles", offline))[0] == 201
     source = {"name": "t.txt", "media_type": "text/plain", "text": SHORT}
-    told = {"kind": "councils", "profile": "offline", "sources": [source]}
-    run = await stack.create(meeting(**told, attributes={"template": "council"}))
+    told: Json = {"kind": "councils", "profile": "offline", "sources": [source]}
+    run = await stack.create({**meeting(), **told, "attributes": {"template": "council"}})
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
     await model.stop()
     body = await body_of(stack, run, run["offered_revision"])
