@@ -189,10 +189,10 @@ async def change_document(
 
 
 async def create_document(
-    connection: Connection, tools: Tools, wanted: requests.NewDocument
+    connection: Connection, tools: Tools, wanted: requests.NewDocument, *, recorded: bool = False
 ) -> Done:
-    """201: a document, without a run."""
-    inserts.check_document(tools.state.kinds, wanted)
+    """201: a document, without a run. `recorded`: its source is a recording."""
+    inserts.check_document(tools.state.kinds, wanted, recorded=recorded)
     document_id = await inserts.insert_document(connection, tools.caller, wanted)
     return await _new_document(connection, document_id)
 

@@ -46,7 +46,7 @@ def check_size(text: str, pointer: str, characters: int) -> None:
         raise too_large(characters, unit="characters", pointer=pointer)
 
 
-def check_document(kinds: Kinds, wanted: requests.NewDocument) -> Kind:
+def check_document(kinds: Kinds, wanted: requests.NewDocument, *, recorded: bool = False) -> Kind:
     """The document's kind; raises when kind, attributes, sizes or a missing body do not fit."""
     kind = find_kind(kinds, wanted.kind)
     unknown = sorted(set(wanted.attributes) - kind.attribute_names)
@@ -67,7 +67,7 @@ def check_document(kinds: Kinds, wanted: requests.NewDocument) -> Kind:
     for index, source in enumerate(wanted.sources):
         check_size(source.text, f"/sources/{index}/text", kind.limits.source_characters)
     if wanted.body is None:
-        check_request(kind, wanted)
+        check_request(kind, wanted, recorded=recorded)
     return kind
 
 

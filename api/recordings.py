@@ -154,7 +154,8 @@ async def kept(given: Given) -> AsyncIterator[None]:
 async def create_document(connection: Connection, tools: Tools, given: Given) -> Done:
     """201: the document with its recording, which the page plays beside the first source. Without
     sources it is one itself, with no text until a run transcribes it."""
-    done = await edits.create_document(connection, tools, given.document)
+    recorded = given.recording is not None
+    done = await edits.create_document(connection, tools, given.document, recorded=recorded)
     if given.recording is None or given.incoming is None or done.document_id is None:
         return done
     given.stored = True

@@ -123,6 +123,15 @@ def test_a_section_that_does_not_stand_on_the_source_is_dropped(
     assert refused.code == code
 
 
+def test_what_a_recogniser_made_up_is_no_evidence() -> None:
+    step = drafting("[00:00:01] Ana: We ship.\n[00:00:09] [invented] Thank you for watching.")
+    refused = accepted(section(evidence=["T2"]), step)
+    assert isinstance(refused, Refused)
+    assert refused.code == "evidence_not_found"
+    assert "watching" not in MINUTES.prompt(step, MINUTES.parts(step)[0], []).user
+    assert "watching" not in whole(step)[0]
+
+
 def test_a_model_told_of_lines_that_do_not_exist_keeps_the_others_and_they_are_counted() -> None:
     wrong = section(evidence=["T2", "T77"])
     told = drafting(SHORT, refused=(RefusedItem(payload=wrong, code="evidence_not_found"),))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Refused, Work
 from workflows.kinds.lines import evidence_lines, number_lines
@@ -164,17 +163,18 @@ def _without_citations(markdown: str) -> tuple[str, list[str]]:
 
 
 def _lines(work: Work, part: PartPlan, named: Sequence[str]) -> tuple[tuple[str, ...], int]:
-    """The lines that exist and are shown to this part, and how many names are of no such line."""
+    """The lines that exist, say something (what a recogniser made up does not) and are shown to
+    this part, and how many names are of no such line."""
     lines = number_lines(work.material.sources)
     excerpt = None if part.spec.get(FOLLOWS) else excerpt_of(part.spec, lines)
-    found: dict[str, Any] = {}
+    found: dict[str, None] = {}
     wrong = 0
     for name in named:
-        ones = evidence_lines([name], len(lines))
-        if ones is None or (
-            excerpt is not None and any(int(one[1:]) not in excerpt for one in ones)
-        ):
+        ones = evidence_lines([name], len(lines)) or ()
+        numbers = [int(one[1:]) for one in ones]
+        said = any(lines[number - 1].text.strip() for number in numbers)
+        if not said or (excerpt is not None and not set(numbers) <= set(excerpt)):
             wrong += 1
-            continue
-        found.update(dict.fromkeys(ones))
+        else:
+            found.update(dict.fromkeys(ones))
     return tuple(found), wrong
