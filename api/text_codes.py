@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from api import text_fields
+
 Wordings = Mapping[str, tuple[str, ...]]
 
 
@@ -388,4 +390,8 @@ WORDINGS: Mapping[str, Wordings] = {
     "kind": KIND,
     "limit": LIMIT,
     "usage": USAGE,
+    "attribute": text_fields.ATTRIBUTE,
+    "hint": text_fields.HINT,
+    "items": text_fields.ITEMS,
+    "dropped": text_fields.DROPPED,
 }

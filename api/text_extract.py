@@ -19,7 +19,7 @@ _KEYWORDS = {"N_": None, "text": None, "_": None, "gettext": None, "ngettext": (
 
 
 def _sources() -> list[tuple[str, Path]]:
-    python = sorted([*(HERE / "pages").glob("*.py"), HERE / "text.py", HERE / "text_codes.py"])
+    python = sorted([*(HERE / "pages").glob("*.py"), HERE / "text.py", *HERE.glob("text_[cf]*.py")])
     templates = sorted((HERE / "templates").glob("*.html"))
     return [("python", path) for path in python] + [
         ("jinja2.ext:babel_extract", path) for path in templates

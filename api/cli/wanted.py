@@ -14,10 +14,11 @@ from api.cli.client import Client, Refused, UsageError
 from api.cli.files import read_source, read_text, title_of
 from api.cli.limits import limits
 from api.cli.words import one_line
+from workflows.requesting import beginning
 
 Json = dict[str, Any]
 REQUEST = "request"
-_LONGEST_TITLE = 80
+_LONGEST_TITLE = 160
 _COMMAS = re.compile(r"[,，、;；]")
 
 
@@ -78,15 +79,11 @@ def _template(given: str | None) -> Json:
 def _title(given: Namespace, sources: Sequence[Json], common: Json) -> str:
     """The request's beginning, else the name of what there is, else what the fields say."""
     if given.request is not None:
-        line = one_line(str(sources[0]["text"]), 10 * _LONGEST_TITLE)
-        if len(line) <= _LONGEST_TITLE:
-            return line
-        head = line[:_LONGEST_TITLE]
-        return f"{head.rpartition(' ')[0] or head} …"
+        return beginning(str(sources[0]["text"]))
     if given.source:
         return title_of(given.source[0], str(sources[0]["text"]))
     told = ", ".join(f"{name} {_shown(value)}" for name, value in common["attributes"].items())
-    return one_line(f"{given.kind}: {told}", 2 * _LONGEST_TITLE)
+    return one_line(f"{given.kind}: {told}", _LONGEST_TITLE)
 
 
 def _shown(value: object) -> str:

@@ -17,6 +17,7 @@ from api.pages.errors import PageRoute
 from api.pages.forms import failed, go, number, perform_once, read_form, run_path
 from api.pages.render import Refused, list_row, page, words_of
 from api.pages.run import html_of, sources_in_force
+from api.pages.schedule import schedule
 from api.paths import DocumentId
 from api.principals import Scope
 from api.queries import RunFilter
@@ -75,6 +76,7 @@ async def document_page(
         said=said,
         shown=shown,
         shown_html=await html_of(shown),
+        schedule=await schedule(state_of(request), document, shown, sources),
         change=pages_change.shown(await diff.compare(texts[0], texts[1]))
         if len(texts) == 2 and texts[0] and texts[1]
         else None,

@@ -96,12 +96,21 @@ def go(path: str) -> Response:
 _FIELD_OF = {"sources": "source", "limits": "limit", "base_revision": "body"}
 
 
-def failed(request: Request, refusal: Refusal, fields: frozenset[str]) -> Failed:
-    """The refusal for the page; errors of unknown fields stand in the notice."""
+def failed(
+    request: Request,
+    refusal: Refusal,
+    fields: frozenset[str],
+    places: Mapping[str, str] | None = None,
+) -> Failed:
+    """The refusal for the page; errors of unknown fields stand in the notice. `places` names the
+    fields of pointers of two steps, such as `sources/0`."""
     words, errors, lines = words_of(request), dict[str, str](), list[str]()
     for entry in refusal.errors:
-        pointer = str(entry["pointer"]).strip("/").split("/")[0]
-        name = _FIELD_OF.get(pointer, pointer)
+        steps = str(entry["pointer"]).strip("/").split("/")
+        pointer, two = steps[0], "/".join(steps[:2])
+        name = (places or {}).get(two) or _FIELD_OF.get(pointer, pointer)
+        if pointer == "attributes" and len(steps) > 1:
+            name = f"attribute-{steps[1]}"
         sentence = words.sentence("field", entry["code"], {**refusal.params, **entry})
         if name in fields and pointer != "base_revision":
             errors.setdefault(name, sentence)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -28,79 +30,139 @@ from api.pages.forms import limits as limits_of
 from api.pages.render import page
 from api.principals import Scope
 from api.state import State, state_of
+from workflows.kinds.attributes import Type, types_of_kind
+from workflows.kinds.kind import Kind
+from workflows.requesting import beginning, begins_with_request
 from workflows.vocabulary import DEFAULT_PROFILE
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
 _PASTED = "pasted.txt"
+_REQUEST = "request"
+_DATA = "reference.json"
 _NEW = {"max_rounds": "5", "pass_score": "90", "kind": "minutes", "profile": DEFAULT_PROFILE}
+_EMPTY = dict.fromkeys(("title", "body", "source", "reference", "language"), "")
+_COMMAS = re.compile(r"[,，、;；\n]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """An attribute as the form asks for it."""
+
+    attribute: str
+    type: str
+
+    @property
+    def name(self) -> str:
+        return f"attribute-{self.attribute}"
 
 
 @router.get("/runs/new", dependencies=[needs(Scope.READ, content=True)])
 async def new_run(request: Request) -> Response:
-    return await new_run_page(request)
+    kind = request.query_params.get("kind")
+    known = kind is not None and kind in state_of(request).kinds
+    return await new_run_page(request, {"kind": str(kind)} if known else None)
 
 
 async def new_run_page(
     request: Request, typed: Mapping[str, str] | None = None, why: Failed | None = None
 ) -> Response:
-    """The paste form."""
+    """The form, with the fields of the kind that is chosen."""
     state = state_of(request)
     profiles = await queries.profiles_page(state.pool, 200)
     kinds = sorted(state.kinds, key=lambda name: (name != "minutes", name))
+    given = {**_NEW, **_EMPTY, **(typed or {})}
+    kind = state.kinds.get(given["kind"])
     return await page(
         request,
         "run_new.html",
         status=why.status if why else 200,
         section="/runs",
-        typed={**_NEW, "title": "", "body": "", "source": "", "language": "", **(typed or {})},
+        typed=given,
         errors=why.errors if why else {},
         refusal=why.notice if why else None,
         kinds=kinds,
+        fields=[] if kind is None else fields_of(kind),
+        asks=begins_with_request(kind),
+        drafts=kind is not None and kind.drafts_without_body(),
+        has_sample=kind is not None and kind.sample() is not None,
         profiles=profiles.items,
     )
 
 
+def fields_of(kind: Kind) -> list[Field]:
+    return [Field(attribute=name, type=str(type_)) for name, type_ in types_of_kind(kind).items()]
+
+
 _NEW_FIELDS = frozenset(
-    {"title", "kind", "language", "body", "source", "max_rounds", "pass_score", "profile", "limit"}
+    {"title", "kind", "language", "body", "source", "reference", "max_rounds", "pass_score"}
+    | {"profile", "limit"}
 )
 
 
 @router.post("/runs/new", dependencies=[needs(Scope.WRITE, content=True)])
 async def create(request: Request) -> Response:
-    form = Form()
+    form, fields = Form(), list[Field]()
     try:
         form = await read_form(request)
-        wanted = fit(requests.NewDocumentRun, _new_document_run(form))
+        kind = state_of(request).kinds.get(form["kind"])
+        fields = [] if kind is None else fields_of(kind)
+        wanted = fit(requests.NewDocumentRun, _new_document_run(form, kind, fields))
         answer = await perform_once(
             request, form, lambda c, tools: commands.create_document_and_run(c, tools, wanted)
         )
     except Refusal as refusal:
-        return await new_run_page(request, form, failed(request, refusal, _NEW_FIELDS))
+        names = _NEW_FIELDS | {field.name for field in fields}
+        return await new_run_page(request, form, failed(request, refusal, names, _places(form)))
     return go(run_path(answer))
 
 
-def _new_document_run(form: Form) -> dict[str, Any]:
-    fields: dict[str, Any] = {
+def _places(form: Form) -> dict[str, str]:
+    """Which field of the form the sources are, by their places."""
+    sent = [name for name in ("source", "reference") if form[name].strip()]
+    return {f"sources/{at}": name for at, name in enumerate(sent)}
+
+
+def _new_document_run(form: Form, kind: Kind | None, fields: Sequence[Field]) -> dict[str, Any]:
+    asks = begins_with_request(kind)
+    found: dict[str, Any] = {
         "kind": form["kind"],
-        "title": form["title"].strip(),
-        "body": form["body"],
+        "title": form["title"].strip() or (beginning(form["source"]) if asks else ""),
         **given(form, "language", "profile"),
     }
+    if form["body"].strip() or kind is None or not kind.drafts_without_body():
+        found["body"] = form["body"]
     for name in ("max_rounds", "pass_score"):
         if form[name].strip():
-            fields[name] = number(form[name])
+            found[name] = number(form[name])
     if limits := limits_of(form):
-        fields["limits"] = limits
-    if form["source"].strip():
-        source = {"name": _PASTED, "media_type": "text/plain", "text": form["source"]}
-        fields["sources"] = [source]
-    return fields
+        found["limits"] = limits
+    found["attributes"] = {
+        field.attribute: _value(form[field.name], field.type)
+        for field in fields
+        if form[field.name].strip()
+    }
+    found["sources"] = [
+        {"name": name, "media_type": media_type, "text": form[field]}
+        for field, name, media_type in (
+            ("source", _REQUEST if asks else _PASTED, "text/plain"),
+            ("reference", _DATA, "application/json"),
+        )
+        if form[field].strip()
+    ]
+    return found
 
 
-def sample_of(state: State) -> Mapping[str, Any] | None:
-    """The sample of the first kind that has one, as the body of `POST /api/runs`."""
-    for name in ("minutes", *sorted(state.kinds)):
+def _value(text: str, type_: str) -> object:
+    """As the kind types it; what does not look so is sent as it is, and refused by the kind."""
+    if type_ == Type.LIST:
+        return [piece.strip() for piece in _COMMAS.split(text) if piece.strip()]
+    return number(text) if type_ == Type.NUMBER else text.strip()
+
+
+def sample_of(state: State, of: str = "") -> Mapping[str, Any] | None:
+    """The sample of this kind, else of the first that has one, as the body of `POST /api/runs`."""
+    for name in (of, "minutes", *sorted(state.kinds)):
         kind = state.kinds.get(name)
         sample = kind.sample() if kind is not None else None
         if sample is not None:
@@ -111,7 +173,7 @@ def sample_of(state: State) -> Mapping[str, Any] | None:
 @router.post("/runs/sample", dependencies=[needs(Scope.WRITE, content=True)])
 async def create_sample(request: Request) -> Response:
     form = await read_form(request)
-    sample = sample_of(state_of(request))
+    sample = sample_of(state_of(request), form["kind"])
     if sample is None:
         raise not_found("sample")
     wanted = fit(requests.NewDocumentRun, dict(sample))

@@ -18,6 +18,8 @@ from api.idempotency import web_of
 from api.pages import change as pages_change
 from api.pages import view as pages_view
 from api.pages.render import Refused, page, words_of
+from api.pages.schedule import day_of, ledger, schedule, schedules
+from api.paths import or_404
 from api.queries import Reader
 from api.queries.pages import rounds_change
 from api.state import state_of
@@ -26,6 +28,7 @@ from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus, Severi
 
 _WATCHING = ("steps", "issues", "changes", "text")
 _DECIDING = ("issues", "changes", "text", "steps")
+_PLANNED = ("text", "issues", "changes", "steps")
 _SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
 """What a person looks at first: while a run works, its steps; to decide, what came of them."""
 _NEWEST_EVENTS = 60
@@ -48,7 +51,7 @@ class EventLine:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptItem:
-    """An issue, an edit (`find`, `replace`) or anything else that a step has so far."""
+    """An issue, an edit (`find`, `replace`), a day or anything else that a step has so far."""
 
     key: str
     severity: str = ""
@@ -57,6 +60,7 @@ class KeptItem:
     problem: str = ""
     find: str = ""
     replace: str = ""
+    day: str = ""
 
 
 async def run_page(
@@ -94,6 +98,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         steps = await _all(queries.steps_page, connection, run.id)
         issues = await _all(queries.issues_page, connection, run.id)
         sources = await sources_in_force(connection, run.document_id)
+        document = or_404(await queries.document(connection, run.document_id), "document")
         texts = await _texts(connection, run)
         partial = await _partial(connection, calls)
         kept = await _kept(connection, run, steps, calls)
@@ -104,6 +109,8 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
     versions = {**_versions(run, texts, sources), "issues": _version_of(issues, run)}
     named = set(request.query_params.getlist("have"))
     have = {name for name, version in versions.items() if f"{name} {version}" in named}
+    plan = None if "text" in have else await schedule(state, document, shown, sources)
+    planned = plan is not None or ("text" in have and schedules(state, run.kind))
     change = None if "changes" in have else await _change(request, texts, run)
     return {
         "run": run,
@@ -118,7 +125,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "kept": kept,
         "events": [_line(event, words) for event in reversed(events)],
         "sources": sources,
-        "order": _DECIDING if run.status in _SETTLED else _WATCHING,
+        "order": _order(run, planned=planned),
         "language": run.language,
         "lines": _lines(sources, evidence),
         "profiles": profiles.items,
@@ -126,11 +133,21 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "offered": texts.get(run.offered_revision),
         "shown": shown,
         "shown_why": why,
+        "schedule": plan,
+        "planned": planned,
+        "ledger": ledger(run, calls, words),
         "shown_html": await html_of(shown) if "text" not in have else None,
         "change": change,
         "versions": versions,
         "have": have,
     }
+
+
+def _order(run: wire.Run, *, planned: bool) -> tuple[str, ...]:
+    """A plan is what a person came for; of another text first what was found wrong with it."""
+    if run.status not in _SETTLED:
+        return _WATCHING
+    return _PLANNED if planned else _DECIDING
 
 
 async def _events(reader: Reader, run: wire.Run) -> Sequence[wire.Event]:
@@ -292,7 +309,7 @@ def _kept_item(item: wire.Item) -> KeptItem:
     texts = {name: value for name in names if isinstance(value := given.get(name), str)}
     if texts.get("severity") not in set(Severity):
         texts.pop("severity", None)
-    return KeptItem(key=item.key, **texts)
+    return KeptItem(key=item.key, day=day_of(given), **texts)
 
 
 def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:

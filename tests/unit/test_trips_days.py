@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -231,3 +232,43 @@ def test_a_missing_day_may_be_added_in_its_place() -> None:
     item = ITINERARY.accept(step, part, edit(heading, BODY[before:after] + heading, "I1"), [])
     assert isinstance(item, Item)
     assert ITINERARY.verify(step.material, ITINERARY.refine(step, [item]).body) == ()
+
+
+def test_an_issue_whose_line_stands_on_two_days_may_be_answered_in_either() -> None:
+    """A plan without reference data may say the same twice; all of it comes to one new body."""
+    line = "- 09:00–11:00 sight: A walk"
+    body = f"# A trip\n\n## Day 1 · Rome\n\n{line}\n\n## Day 2 · Rome\n\n{line}\n- lunch: Bo's\n"
+    step = replace(refining((line, "verifier:repeats")), body=body)
+    (part,) = ITINERARY.parts(step)
+    other = f"{line.replace('A walk', 'The Forum')}\n- lunch"
+    item = ITINERARY.accept(step, part, edit(f"{line}\n- lunch", other, "I1"), [])
+    assert isinstance(item, Item)
+    made = ITINERARY.refine(step, [item])
+    assert made.resolved == (1,)
+    assert made.body.startswith(body.partition("## Day 2")[0])
+
+
+def test_only_the_days_concerned_are_rewritten_all_others_byte_for_byte() -> None:
+    step = refining((PIE, "verifier:places"))
+    (part,) = ITINERARY.parts(step)
+    item = ITINERARY.accept(step, part, edit(PIE, CAKE, "I1"), [])
+    assert isinstance(item, Item)
+    made = ITINERARY.refine(step, [item]).body
+
+    def days(body: str) -> dict[int, str]:
+        return {day.number: body[slice(*day.span)] for day in parse_plan(body).days}
+
+    before, after = days(WRONG), days(made)
+    assert {number for number in before if before[number] != after[number]} == {2}
+    rest = edit(BODY.split("## Day 3")[1][:40], "anything", "I1")
+    assert isinstance(ITINERARY.accept(step, part, rest, []), Refused)
+
+
+def test_a_rewriting_that_names_its_issues_strangely_is_still_made() -> None:
+    step = refining((PIE, "verifier:places"))
+    items = [
+        Item(key=str(at), payload={"find": PIE, "replace": CAKE, "resolves": [name]})
+        for at, name in enumerate(("issue one", "", "I1", "7"))
+    ]
+    for item in items:
+        assert ITINERARY.refine(step, [item]).resolved == (1,)

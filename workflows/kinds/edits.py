@@ -49,14 +49,17 @@ class Ground:
     free: bool = False
 
     def quotes(self) -> Mapping[int, Sequence[Span]]:
-        """Where the quote of each open issue stands."""
+        """Where the quotes of each open issue stand; a kind may give one several."""
         return _quotes(self.body, tuple((one.number, one.finding.quote) for one in self.issues))
 
 
 @lru_cache(maxsize=DOCUMENTS)
 def _quotes(body: str, quotes: tuple[tuple[int, str], ...]) -> Mapping[int, Sequence[Span]]:
     """Asked for again with each item of a reply; bodies may be long."""
-    return {number: spans_of(body, quote) for number, quote in quotes}
+    found: dict[int, list[Span]] = {}
+    for number, quote in quotes:
+        found.setdefault(number, []).extend(spans_of(body, quote))
+    return found
 
 
 def read_edit(ground: Ground, payload: Payload) -> Edit | RefusedEdit:
@@ -69,7 +72,7 @@ def read_edit(ground: Ground, payload: Payload) -> Edit | RefusedEdit:
         span=(start, end),
         find=ground.body[start:end],
         replace=with_newlines_of(ground.body, payload["replace"]),
-        resolves=_known(ground.issues, payload.get("resolves", ())),
+        resolves=known(ground.issues, payload.get("resolves", ())),
     )
     code = _refusal(ground, edit)
     return edit if code is None else RefusedEdit(code=code)
@@ -110,7 +113,7 @@ def read_rewrite(ground: Ground, payload: Payload) -> tuple[list[Edit], Counter[
     So a rewrite can do no more than edits can, and the rest stays byte for byte.
     """
     body, new = ground.body, with_newlines_of(ground.body, payload["replace"])
-    resolves = _known(ground.issues, payload.get("resolves", ()))
+    resolves = known(ground.issues, payload.get("resolves", ()))
     old_parts, new_parts = _SENTENCE.findall(body), _SENTENCE.findall(new)
     places = [0, *accumulate(map(len, old_parts))]
     matcher = SequenceMatcher(None, old_parts, new_parts, autojunk=len(old_parts) > MOST_TOKENS)
@@ -198,14 +201,15 @@ def apply_edits(ground: Ground, payloads: Sequence[Payload]) -> Refined:
 def _resolved(ground: Ground, applied: Sequence[Edit], body: str) -> tuple[int, ...]:
     """What applied edits name, and issues whose quote an applied edit took away."""
     numbers = {number for edit in applied for number in edit.resolves}
-    for issue, spans in zip(ground.issues, ground.quotes().values(), strict=True):
+    for issue in ground.issues:
+        spans = spans_of(ground.body, issue.finding.quote)
         hit = any(overlaps(edit.span, span) for edit in applied for span in spans)
         if hit and len(spans_of(body, issue.finding.quote)) < len(spans):
             numbers.add(issue.number)
     return tuple(sorted(numbers))
 
 
-def _known(issues: Sequence[OpenIssue], names: Sequence[object]) -> tuple[int, ...]:
+def known(issues: Sequence[OpenIssue], names: Sequence[object]) -> tuple[int, ...]:
     """`I3` -> 3 for issues that are open; anything else is left out."""
     open_numbers = {issue.number for issue in issues}
     numbers = []

@@ -44,6 +44,7 @@ class Itinerary(CheckedText):
     issue stands may change, and the table of costs follows its entries."""
 
     exporters: Mapping[str, Exporter] = field(default_factory=dict)
+    begins_with_request: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workflows.kinds.edits import apply_edits
+from workflows.kinds.edits import apply_edits, known
 from workflows.kinds.founded import ground_of
 from workflows.kinds.itinerary.plan import parse_plan
 from workflows.kinds.itinerary.verifiers import REQUEST
@@ -59,6 +59,7 @@ def refined(work: Work, items: Sequence[Item]) -> Refined:
     if made.body == work.body:
         return replace(made, resolved=())
     open_ = {one.number: one.finding.quote for one in for_model(work).issues}
-    named = {int(name[1:]) for item in items for name in item.payload.get("resolves", ())}
+    said = [name for item in items for name in item.payload.get("resolves") or ()]
+    named = set(known(for_model(work).issues, said))
     gone = {number for number, quote in open_.items() if not spans_of(made.body, quote)}
-    return replace(made, resolved=tuple(sorted((named & set(open_)) | gone)))
+    return replace(made, resolved=tuple(sorted(named | gone)))

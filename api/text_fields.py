@@ -1,0 +1,63 @@
+"""Sentences about what kinds ask for and what their steps are made of: attributes, items, and why
+an item of a reply was not kept. As in `text_codes`, whose families they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Wordings = Mapping[str, tuple[str, ...]]
+
+
+def N_(msgid: str) -> str:
+    """Marks a string for extraction."""
+    return msgid
+
+
+ATTRIBUTE: Wordings = {
+    "from": (N_("From"),),
+    "to": (N_("To"),),
+    "days": (N_("Days"),),
+    "cities": (N_("Number of cities"),),
+    "start_date": (N_("First day"),),
+    "end_date": (N_("Last day"),),
+    "people": (N_("People"),),
+    "budget": (N_("Budget for all"),),
+    "currency": (N_("Currency"),),
+    "room_rule": (N_("What the house must allow"),),
+    "room_type": (N_("Type of room"),),
+    "transport": (N_("How to travel from city to city"),),
+    "minimum_nights": (N_("Nights in one place at least"),),
+    "cuisine": (N_("Cuisines to be eaten"),),
+    "meeting_date": (N_("Date of the meeting"),),
+    "timezone": (N_("Time zone"),),
+    "participants": (N_("Participants"),),
+    "agenda": (N_("Agenda"),),
+    "template": (N_("Template"),),
+}
+
+HINT: Wordings = {
+    "to": (N_("A city, or a region with its number of cities."),),
+    "days": (N_("1 to 30."),),
+    "currency": (N_("For example EUR."),),
+    "room_rule": (N_("For example pets, or no smoking."),),
+    "room_type": (N_("For example entire room, or not shared room."),),
+    "transport": (N_("For example train, or no flight."),),
+    "cuisine": (N_("Several with commas."),),
+    "participants": (N_("Several with commas."),),
+    "agenda": (N_("Several with commas."),),
+    "timezone": (N_("For example Europe/Berlin."),),
+}
+
+ITEMS: Wordings = {
+    "itinerary": (N_("Days"),),
+    "minutes": (N_("Sections"),),
+}
+
+DROPPED: Wordings = {
+    "duplicate": (N_("kept already, said in the same words"),),
+    "changed_earlier": (N_("kept already; another version was offered"),),
+    "out_of_range": (N_("beyond what was asked for"),),
+    "empty": (N_("without content"),),
+    "invalid": (N_("not in the form that was asked for"),),
+}
