@@ -351,6 +351,7 @@ FIELD: Wordings = {
     "unknown_revision": (N_("There is no such revision."),),
     "not_built": (N_("This cannot be set yet; leave it empty."),),
     "invalid_request": (N_("{detail}"),),
+    "attribute": (N_("{detail}"),),
 }
 
 KIND: Wordings = {

@@ -102,7 +102,7 @@ def ledger(run: wire.Run, calls: Sequence[wire.Call], words: Catalogue) -> Ledge
                     "what": ", ".join(call.dropped_keys.get(code, ())) or str(count),
                     "why": words.sentence("dropped", code),
                 }
-                for code, count in call.dropped.items()
+                for code, count in sorted(call.dropped.items())
             ),
         )
         for call in drafts
