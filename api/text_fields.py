@@ -60,4 +60,6 @@ DROPPED: Wordings = {
     "out_of_range": (N_("beyond what was asked for"),),
     "empty": (N_("without content"),),
     "invalid": (N_("not in the form that was asked for"),),
+    "evidence_not_found": (N_("names lines that do not exist or were not shown"),),
+    "too_many": (N_("more than a draft takes"),),
 }

@@ -40,6 +40,8 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 _PASTED = "pasted.txt"
 _REQUEST = "request"
 _DATA = "reference.json"
+TEMPLATE = "template"
+"""The attribute that is chosen from a list."""
 _NEW = {"max_rounds": "5", "pass_score": "90", "kind": "minutes", "profile": DEFAULT_PROFILE}
 _EMPTY = dict.fromkeys(("title", "body", "source", "reference", "language"), "")
 _COMMAS = re.compile(r"[,，、;；\n]")
@@ -82,7 +84,8 @@ async def new_run_page(
         errors=why.errors if why else {},
         refusal=why.notice if why else None,
         kinds=kinds,
-        fields=[] if kind is None else fields_of(kind),
+        fields=[] if kind is None else [f for f in fields_of(kind) if f.attribute != TEMPLATE],
+        templates=[] if kind is None else templates_of(kind),
         asks=begins_with_request(kind),
         drafts=kind is not None and kind.drafts_without_body(),
         has_sample=kind is not None and kind.sample() is not None,
@@ -92,6 +95,15 @@ async def new_run_page(
 
 def fields_of(kind: Kind) -> list[Field]:
     return [Field(attribute=name, type=str(type_)) for name, type_ in types_of_kind(kind).items()]
+
+
+def templates_of(kind: Kind) -> list[tuple[str, str, str]]:
+    """(name, title, headings) of each template by which the kind drafts."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for template in getattr(kind, "templates", ()):
+        headings = ", ".join(section.heading for section in template.sections)
+        found.setdefault(template.name, (template.name, template.title, headings))
+    return list(found.values())
 
 
 _NEW_FIELDS = frozenset(

@@ -35,6 +35,8 @@ _NEWEST_EVENTS = 60
 _MOST = 200
 _LONGEST_RENDERED = 200_000
 _QUOTE = 160
+_LONGEST_SECTION, _MOST_LINES = 600, 24
+"""Of a section that is kept: characters, and names of lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +53,14 @@ class EventLine:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptItem:
-    """An issue, an edit (`find`, `replace`), a day or anything else that a step has so far."""
+    """An issue, an edit (`find`, `replace`), a day, a section (`heading`, `markdown`) with the
+    lines it rests on, or anything else that a step has so far."""
 
     key: str
+    part: str = ""
+    heading: str = ""
+    markdown: str = ""
+    evidence: str = ""
     severity: str = ""
     category: str = ""
     quote: str = ""
@@ -305,11 +312,16 @@ async def _kept(
 def _kept_item(item: wire.Item) -> KeptItem:
     """Only texts are taken from the payload: a model wrote it."""
     given = item.payload if isinstance(item.payload, dict) else {}
-    names = ("severity", "category", "quote", "problem", "find", "replace")
+    names = ("severity", "category", "quote", "problem", "find", "replace", "heading", "markdown")
     texts = {name: value for name in names if isinstance(value := given.get(name), str)}
+    if "markdown" in texts:
+        texts["markdown"] = _shortened(texts["markdown"], _LONGEST_SECTION)
+        lines = given.get("evidence")
+        named = [name for name in lines if isinstance(name, str)] if isinstance(lines, list) else []
+        texts["evidence"] = ", ".join(named[:_MOST_LINES]) + (" …" if named[_MOST_LINES:] else "")
     if texts.get("severity") not in set(Severity):
         texts.pop("severity", None)
-    return KeptItem(key=item.key, day=day_of(given), **texts)
+    return KeptItem(key=item.key, part=item.part, day=day_of(given), **texts)
 
 
 def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
@@ -328,9 +340,9 @@ def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
     }
 
 
-def _shortened(line: str) -> str:
+def _shortened(line: str, most: int = _QUOTE) -> str:
     text = " ".join(line.split())
-    return text if len(text) <= _QUOTE else f"{text[:_QUOTE].rpartition(' ')[0] or text[:_QUOTE]} …"
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"
 
 
 def _interrupter(events: Sequence[wire.Event]) -> str | None:

@@ -136,6 +136,9 @@ async def test_a_draft_is_interrupted_resumed_and_corrected_without_losing_a_sec
     llm.queue(first, schema="redraft_draft")
     run = await stack.create(meeting())
     await kept(stack, run, ["summary", "topics"])
+    _, page = await stack.call("GET", f"/runs/{run['id']}")
+    assert "<strong><bdi>Topics</bdi></strong>" in page
+    assert "Rests on the lines T1" in page
     assert (await stack.call("POST", f"/api/runs/{run['id']}/interrupt"))[0] == 202
     await llm.wait_gone(1)
     assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
