@@ -50,7 +50,8 @@ def check_document(kinds: Kinds, wanted: requests.NewDocument, *, recorded: bool
     """The document's kind; raises when kind, attributes, sizes or a missing body do not fit."""
     kind = find_kind(kinds, wanted.kind)
     unknown = sorted(set(wanted.attributes) - kind.attribute_names)
-    problems = [(f"/{name}", "unknown attribute of this kind") for name in unknown]
+    known = f"unknown attribute of this kind; it has {', '.join(sorted(kind.attribute_names))}"
+    problems = [(f"/{name}", known) for name in unknown]
     problems += [] if problems else kind.check_attributes(wanted.attributes)
     problems += [] if problems else zone_problems(wanted.attributes)
     if problems:

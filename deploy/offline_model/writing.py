@@ -53,13 +53,18 @@ def _city(request: Mapping[str, Any], day: int, days: int) -> str:
     target = request.get("to") or request.get("title")
     cities = [str(city) for city in target] if isinstance(target, list) else [str(target or "")]
     cities = [city for city in cities if city] or [str(request.get("from") or "-")]
+    several = _number(request.get("cities"), 1)
+    if len(cities) == 1 and 1 < several < days:
+        region = cities[0]
+        name = "{0}第{1}城" if is_chinese(region) else "City {1} of {0}"
+        cities = [name.format(region, number) for number in range(1, several + 1)]
     return cities[min((day - 1) * len(cities) // days, len(cities) - 1)]
 
 
 def _entries(
     request: Mapping[str, Any], day: int, days: int, *, chinese: bool
 ) -> Iterable[Mapping[str, Any]]:
-    """Travel on the first and last day, meals by the wanted cuisine, a walk, a night's stay.
+    """Travel where the city changes, meals by the wanted cuisine, a walk, a stay for each night.
 
     Nothing is known about prices, and an invented one would look like knowledge: no costs.
     """
@@ -69,16 +74,19 @@ def _entries(
         str(cuisines[(day - 1) % len(cuisines)]) if isinstance(cuisines, list) and cuisines else ""
     )
     transport = str(request.get("transport") or ("交通" if chinese else "travel"))
-    if day == 1 and home:
-        yield _entry("08:00", "11:00", "transport", _trip(transport, home, city, chinese=chinese))
+    before = _city(request, day - 1, days) if day > 1 else home
+    if before and before != city:
+        yield _entry("08:00", "11:00", "transport", _trip(transport, before, city, chinese=chinese))
     else:
-        yield _entry("09:00", "11:30", "visit", f"{city}市区游览" if chinese else f"Walk in {city}")
+        walk = f"第{day}天{city}市区游览" if chinese else f"Walk in {city} on day {day}"
+        yield _entry("09:00", "11:30", "visit", walk)
     lunch = f"{cuisine}午餐" if chinese else f"{cuisine} lunch".strip().capitalize()
     yield _entry("12:00", "13:00", "meal", lunch)
-    yield _entry("14:00", "17:00", "visit", f"{city}景点" if chinese else f"Sights of {city}")
+    sights = f"第{day}天{city}景点" if chinese else f"Sights of {city} on day {day}"
+    yield _entry("14:00", "17:00", "visit", sights)
     if day == days and home and days > 1:
         yield _entry("18:00", "21:00", "transport", _trip(transport, city, home, chinese=chinese))
-    else:
+    elif day < days:
         room = str(request.get("room_type") or "")
         stay = f"{city}住宿 {room}" if chinese else f"Stay in {city} {room}"
         yield _entry("20:00", "23:59", "stay", stay.strip())

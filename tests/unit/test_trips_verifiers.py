@@ -192,6 +192,10 @@ def test_a_wrong_price_is_found_and_put_right() -> None:
     entry(days, 1, "dinner")["cost"] = 60
     found = only(verified(material("00"), days), "prices")
     assert found.suggestion == "- dinner: Coco Bambu, Rockford (72 USD)"
+    data = json.loads(reference_text("00"))
+    data["Attractions in Rockford"][0]["Price"] = 0
+    free = material("00", reference=json.dumps(data))
+    assert ITINERARY.verify(free, trip("00").body) == ()  # what costs nothing needs no price
     entry(days, 1, "dinner")["cost"] = None
     found = only(verified(material("00"), days), "prices")
     assert (found.severity, found.suggestion) == (

@@ -65,7 +65,7 @@ def check_prices(trip: Trip) -> Iterator[Finding]:
         if not right:
             continue
         price = amount(right[0], trip.request.currency or "")
-        if entry.cost is None:
+        if entry.cost is None and right[0]:
             yield issue(
                 "no_price",
                 entry.line,
@@ -73,7 +73,7 @@ def check_prices(trip: Trip) -> Iterator[Finding]:
                 severity=Severity.MINOR,
                 suggestion=f"{entry.line.removesuffix(' (–)')} ({price})",
             )
-        elif not any(_is_near(entry.cost, one) for one in right):
+        elif not any(_is_near(entry.cost or 0, one) for one in right):
             head = entry.line.rpartition("(")[0] or entry.line.rpartition("（")[0]
             yield issue(
                 "price",

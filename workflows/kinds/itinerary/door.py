@@ -40,7 +40,7 @@ def check_together(given: Payload) -> list[Problem]:
     if first is None or last is None:
         return []
     if last < first:
-        return [("/end_date", "The trip would end before it begins.")]
+        return [("/end_date", "The trip would end before it begins; give a later day.")]
     spanned = (last - first).days + 1
     wanted = given.get("days")
     if isinstance(wanted, int) and wanted != spanned:
@@ -73,7 +73,7 @@ def _words(material: Material) -> Iterator[Problem]:
 
 def _said(said: saying.Said, given: Payload) -> Iterator[str]:
     if said.first and said.last and said.last < said.first and "start_date" not in given:
-        yield f"The trip would end on {said.last}, before it begins on {said.first}."
+        yield f"The trip would end on {said.last}, before it begins on {said.first}; say later."
     if said.budget == 0 and "budget" not in given:
         yield _NO_BUDGET
     if said.days is not None and not 1 <= said.days <= MOST_DAYS and not given.keys() & _SPANS:
@@ -93,7 +93,10 @@ def _data(material: Material) -> Iterator[Problem]:
     found = [read(source.text) for source in material.sources]
     for at, one in enumerate(found):
         if one is not None and not one:
-            text = "This reference data is empty: it names no place, no flight and no road."
+            text = (
+                "This reference data is empty: it names no place, no flight and no road. "
+                "Leave it out, or give data as in the sample of this kind."
+            )
             yield f"/sources/{at}/text", text
     reference = reference_of(material)
     if not reference or any(one is not None and not one for one in found):
@@ -119,4 +122,7 @@ def _over(material: Material, today: date) -> Iterator[Problem]:
         names = [s.name for s in requests_of(material)]
         at = next((i for i, s in enumerate(material.sources) if s.name in names), None)
         pointer = "/title" if at is None else f"/sources/{at}/text"
-    yield pointer, f"The trip would begin on {first.isoformat()}, which is past."
+    yield (
+        pointer,
+        f"The trip would begin on {first.isoformat()}, which is past; give one from today on.",
+    )
