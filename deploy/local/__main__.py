@@ -14,13 +14,22 @@ from deploy.local.options import Options
 from deploy.settings import default_root
 
 
+_OFFLINE = (
+    "Without a key the offline model answers. REDRAFT_OFFLINE_TOKENS_PER_SECOND sets its pace; "
+    "OFFLINE_STOP_AFTER_ITEMS=2 lets it end each answer to a draft after two days or sections, so "
+    "that the continuation can be seen."
+)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./redraft", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     shared.add_argument("--data-dir", type=Path, metavar="DIR", help="where everything is kept")
 
-    up = commands.add_parser("up", parents=[shared], help="start the stack", allow_abbrev=False)
+    up = commands.add_parser(
+        "up", parents=[shared], help="start the stack", allow_abbrev=False, epilog=_OFFLINE
+    )
     up.add_argument("--host", default="127.0.0.1", help="address the pages bind")
     up.add_argument("--port", type=int, metavar="N", help="port of the pages (8430, or next free)")
     up.add_argument("--workers", type=int, default=1, metavar="N", help="worker processes (1)")

@@ -18,6 +18,7 @@ CALLER = {
     "REDRAFT_WORKER_HEALTH_PORT": "1",
     "TEMPORAL_API_KEY": "of-another-cluster",
     "PATH": "/bin",
+    "OFFLINE_STOP_AFTER_ITEMS": "2",
 }
 DATABASE = "postgresql://app@elsewhere/db"
 
@@ -63,6 +64,11 @@ def test_offline_model_is_named_where_no_other_is(data: DataDirectory) -> None:
     assert "REDRAFT_MODEL=offline\n" in text
     assert "OPENAI_BASE_URL=http://127.0.0.1:8436/v1\n" in text
     assert "REDRAFT_OFFLINE_MODEL=1\n" in text
+
+
+def test_the_offline_model_is_told_where_to_stop(data: DataDirectory) -> None:
+    command = wiring(data, key=False).model().command()
+    assert command.environment["OFFLINE_STOP_AFTER_ITEMS"] == "2"
 
 
 def test_variables_about_services_of_the_caller_stay_outside(data: DataDirectory) -> None:
