@@ -13,7 +13,6 @@ from deploy.local.errors import PartFailed, Refused, UsageError
 from deploy.local.options import Options
 from deploy.settings import default_root
 
-
 _OFFLINE = (
     "Without a key the offline model answers. REDRAFT_OFFLINE_TOKENS_PER_SECOND sets its pace; "
     "OFFLINE_STOP_AFTER_ITEMS=2 lets it end each answer to a draft after two days or sections, so "
