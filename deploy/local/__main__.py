@@ -37,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--no-sample", action="store_true", help="load no sample meeting")
     up.add_argument("--database-url", metavar="URL", help="a Postgres that exists")
     up.add_argument("--temporal-address", metavar="HOST:PORT", help="a Temporal that exists")
-    up.add_argument("--speech", action="store_true", help=argparse.SUPPRESS)
+    up.add_argument(
+        "--speech", action="store_true", help="recognise speech here (English; installs more)"
+    )
 
     commands.add_parser("down", parents=[shared], help="stop the stack")
     status = commands.add_parser(
@@ -57,8 +59,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, str]) -> Options:
-    if given.speech:
-        raise UsageError("--speech: speech recognition is not built yet; leave the flag out")
     temporal = given.temporal_address or environment.get("TEMPORAL_ADDRESS", "")
     return Options(
         data=data,
@@ -74,6 +74,7 @@ def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, st
         temporal_namespace=(temporal and environment.get("TEMPORAL_NAMESPACE")) or "redraft",
         openai_base_url=environment.get("OPENAI_BASE_URL", ""),
         openai_api_key=bool(environment.get("OPENAI_API_KEY")),
+        speech=given.speech,
         environment=environment,
     ).checked()
 

@@ -1,5 +1,7 @@
 """Makes `.venv` from the lock: by uv where there is one, else by pip from hashed requirements.
 
+The extra `speech` is added where it is asked for, and stays.
+
 Run by the launcher with a system Python before anything is installed, so standard library only.
 The copy of the lock inside the environment is written last: it is what says "complete".
 """
@@ -19,15 +21,15 @@ class Impossible(Exception):
     """The environment cannot be made here; the text says what to install or do."""
 
 
-def main(root: Path) -> int:
+def main(root: Path, *, speech: bool = False) -> int:
     try:
         check_platform(sys.platform, platform.machine(), platform.libc_ver(), is_musl())
         with (root / "uv.lock").open("rb") as lock:
             # Two first starts at once: the second waits here and finds the work done.
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not is_current(root):
+            if not is_current(root) or (speech and not has_speech(root)):
                 say("making the environment in .venv (once, about a minute) …")
-                make(root)
+                make(root, speech=speech or has_speech(root))
     except Impossible as error:
         say(str(error))
         return 1
@@ -79,19 +81,24 @@ def is_current(root: Path) -> bool:
     )
 
 
-def make(root: Path) -> None:
+def has_speech(root: Path) -> bool:
+    """Whether speech recognition is installed; what was added once stays."""
+    return any((root / ".venv").glob("lib/python*/site-packages/faster_whisper"))
+
+
+def make(root: Path, *, speech: bool = False) -> None:
     """Brings .venv to the lock. Raises Impossible."""
     uv = shutil.which("uv")
-    if uv is None or not _by_uv(uv, root):
-        _by_pip(root)
+    if uv is None or not _by_uv(uv, root, speech=speech):
+        _by_pip(root, speech=speech)
     shutil.copyfile(root / "uv.lock", root / ".venv" / "redraft.lock.new")
     (root / ".venv" / "redraft.lock.new").replace(root / ".venv" / "redraft.lock")
 
 
-def _by_uv(uv: str, root: Path) -> bool:
+def _by_uv(uv: str, root: Path, *, speech: bool) -> bool:
     environment = {**os.environ, "UV_PROJECT_ENVIRONMENT": str(root / ".venv")}
     environment.pop("VIRTUAL_ENV", None)
-    words = ["sync", "--frozen", "--quiet"]
+    words = ["sync", "--frozen", "--quiet", *(["--extra", "speech"] if speech else [])]
     if not (root / ".venv").exists():
         words += ["--python", sys.executable]
     done = subprocess.run([uv, *words], cwd=root, env=environment, check=False)
@@ -100,11 +107,11 @@ def _by_uv(uv: str, root: Path) -> bool:
     return done.returncode == 0
 
 
-def _by_pip(root: Path) -> None:
+def _by_pip(root: Path, *, speech: bool) -> None:
     python = root / ".venv" / "bin" / "python"
     pip = [str(python), "-m", "pip"]
     installer = pip if _has_pip(python) else _fresh_environment(root)
-    requirements = root / "deploy" / "requirements.txt"
+    requirements = root / "deploy" / f"requirements{'-speech' if speech else ''}.txt"
     words = ["install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"]
     words += ["--require-hashes", "-r", str(requirements)]
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
@@ -151,4 +158,4 @@ def _fresh_environment(root: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), speech="--speech" in sys.argv[2:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ class Options:
     temporal_namespace: str = "redraft"
     openai_base_url: str = ""
     openai_api_key: bool = False
+    speech: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,6 +54,12 @@ class Options:
         host = urlsplit(self.openai_base_url).netloc.rpartition("@")[2] or "api.openai.com"
         return f"{name} at {host}"
 
+    @property
+    def speech_named(self) -> str:
+        """Who hears recordings, for people."""
+        folder = self.environment.get("REDRAFT_SPEECH_MODEL", "")
+        return f"the model in {folder}" if folder else "English, recognised on this machine"
+
     def checked(self) -> Options:
         """Raises UsageError for what cannot be meant."""
         if self.workers < 0 or self.workers > 64:
@@ -64,4 +72,9 @@ class Options:
         address = self.temporal_address
         if address and not address.rpartition(":")[2].isdigit():
             raise UsageError(f"--temporal-address {address}: give HOST:PORT")
+        if self.speech and importlib.util.find_spec("faster_whisper") is None:
+            raise UsageError(
+                "--speech: its packages are not installed; ./redraft up --speech installs them, "
+                "or: uv sync --extra speech"
+            )
         return self

@@ -29,6 +29,7 @@ class Wiring:
     temporal: Temporal | None
     api_port: int
     model_port: int
+    speech_port: int
     worker_ports: tuple[int, ...]
 
     @property
@@ -90,6 +91,12 @@ class Wiring:
                 "OPENAI_BASE_URL": f"http://127.0.0.1:{self.model_port}/v1",
                 "OPENAI_API_KEY": "offline",
             }
+        if options.speech:
+            variables |= {
+                "REDRAFT_SPEECH_URL": f"http://127.0.0.1:{self.speech_port}/v1",
+                "REDRAFT_SPEECH_MODEL": options.environment.get("REDRAFT_SPEECH_MODEL", ""),
+                "SPEECH_API_KEY": "here",
+            }
         if not options.api:
             variables |= self._api_address()
         return {name: value for name, value in variables.items() if value}
@@ -121,6 +128,8 @@ class Wiring:
         """Of the caller, but about services that this stack has of its own, or not for children."""
         if variable in ("REDRAFT_DATABASE_OWNER_URL", "REDRAFT_WORKER_HEALTH_PORT"):
             return True
+        if variable == "REDRAFT_SPEECH_URL":
+            return not self.options.speech
         if variable == "REDRAFT_DATABASE_DIRECT_URL":
             return self.postgres is not None
         return variable.startswith("TEMPORAL_") and self.temporal is not None
@@ -139,6 +148,17 @@ class Wiring:
             command=lambda: self.python("deploy.offline_model", "model", *words),
             check=lambda: expect_ok(self.model_port, "/v1/models"),
             stop_signals=((signal.SIGTERM, 1.0),),
+        )
+
+    def speech(self) -> Part:
+        words = ["--port", str(self.speech_port)]
+        if folder := self.options.environment.get("REDRAFT_SPEECH_MODEL", ""):
+            words += ["--model", folder]
+        return Part(
+            name="Speech recogniser",
+            command=lambda: self.python("deploy.recogniser", "speech", *words),
+            check=lambda: expect_ok(self.speech_port, "/v1/models"),
+            stop_signals=((signal.SIGTERM, 2.0),),
         )
 
     def api(self) -> Part:
@@ -193,5 +213,6 @@ def choose(
         temporal=temporal,
         api_port=api_port,
         model_port=chosen.next_free(ports.MODEL),
+        speech_port=chosen.next_free(ports.SPEECH),
         worker_ports=tuple(chosen.next_free(ports.WORKER_HEALTH) for _ in range(options.workers)),
     )

@@ -21,7 +21,7 @@ from deploy.local.options import ROOT, Options
 from deploy.local.processes import ProcessTable, tail
 from deploy.local.supervise import Child, Part
 
-_LAST = {"Temporal": 1, "Offline model": 1, "Postgres": 2}
+_LAST = {"Temporal": 1, "Offline model": 1, "Speech recogniser": 1, "Postgres": 2}
 
 
 class Stack:
@@ -44,7 +44,7 @@ class Stack:
         await leftovers.end_children(self.data)
         self.wiring = self._wire()
         write_versions(self.data)
-        await self._together(self._database(), self._temporal(), self._model())
+        await self._together(self._database(), self._temporal(), self._models())
         parts = self.wiring.workers() + ([self.wiring.api()] if self.options.api else [])
         await self._together(*(self._up(part) for part in parts))
         self.note_live()
@@ -94,6 +94,7 @@ class Stack:
                     "Postgres": wiring.postgres.port if wiring.postgres else None,
                     "Temporal": wiring.temporal.http_port if wiring.temporal else None,
                     "Offline model": wiring.model_port if self.options.offline_model else None,
+                    "Speech recogniser": wiring.speech_port if self.options.speech else None,
                     "API": wiring.api_port if self.options.api else None,
                     **{
                         part.name: port
@@ -165,7 +166,9 @@ class Stack:
         if self.wiring.temporal is not None:
             await self._up(self.wiring.temporal.part())
 
-    async def _model(self) -> None:
+    async def _models(self) -> None:
+        if self.options.speech:
+            await self._up(self.wiring.speech())
         if self.options.offline_model:
             await self._up(self.wiring.model())
 

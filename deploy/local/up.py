@@ -82,6 +82,8 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
     if wiring.temporal:
         yield f"  Temporal Web  {wiring.web_url}/namespaces/{options.temporal_namespace}/workflows"
     yield f"  Model         {options.model_named}"
+    if options.speech:
+        yield f"  Speech        {options.speech_named}"
     yield f"  Data          {stack.data.root} (logs in logs/)"
     yield "Stop with Ctrl-C, or with ./redraft down in another terminal."
     if options.offline_model:

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from tests.architecture.sources import ROOT
 
-LOCK, PROJECT, REQUIREMENTS = "uv.lock", "pyproject.toml", "deploy/requirements.txt"
+LOCK, PROJECT = "uv.lock", "pyproject.toml"
+REQUIREMENTS, WITH_SPEECH = "deploy/requirements.txt", "deploy/requirements-speech.txt"
 _PUBLIC = ("py" + "pi.org", "files.python" + "hosted.org")
 _LINE = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)\s*(?:;(?P<marker>[^\\]*))?")
 _HASH = re.compile(r"--hash=(sha256:[0-9a-f]{64})")
@@ -23,10 +24,35 @@ def problems() -> list[str]:
     lock = tomllib.loads((ROOT / LOCK).read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / PROJECT).read_text(encoding="utf-8"))
     found = [*_fits(lock, project), *_only_public(lock)]
-    if not (ROOT / REQUIREMENTS).exists():
-        return [*found, f"{REQUIREMENTS} is missing: uv export"]
-    text = (ROOT / REQUIREMENTS).read_text(encoding="utf-8")
-    return [*found, *differences(_of_lock(lock), of_requirements(text))]
+    plain = _plain(lock)
+    for file, names in ((REQUIREMENTS, plain), (WITH_SPEECH, None)):
+        if not (ROOT / file).exists():
+            found.append(f"{file} is missing: uv export")
+            continue
+        text = (ROOT / file).read_text(encoding="utf-8")
+        locked = {k: v for k, v in _of_lock(lock).items() if names is None or k[0] in names}
+        found += differences(locked, of_requirements(text), file)
+    return found
+
+
+def _plain(lock: Mapping[str, Any]) -> frozenset[str]:
+    """What is needed without the project's own extras, by name."""
+    packages: dict[str, list[Mapping[str, Any]]] = {}
+    for package in lock["package"]:
+        packages.setdefault(_name(package["name"]), []).append(package)
+    own = next(p for p in lock["package"] if "registry" not in p["source"])
+    wanted = [*own.get("dependencies", [])]
+    wanted += [one for group in own.get("dev-dependencies", {}).values() for one in group]
+    seen: set[tuple[str, str]] = set()
+    while wanted:
+        one = wanted.pop()
+        for extra in ("", *one.get("extra", [])):
+            if (key := (_name(one["name"]), extra)) not in seen:
+                seen.add(key)
+                for package in packages.get(key[0], []):
+                    optional = package.get("optional-dependencies", {})
+                    wanted += optional.get(extra, []) if extra else package.get("dependencies", [])
+    return frozenset(name for name, _ in seen)
 
 
 def _name(text: str) -> str:
@@ -46,7 +72,9 @@ def _fits(lock: Mapping[str, Any], project: Mapping[str, Any]) -> list[str]:
     """What pyproject.toml asks for is what the lock was made for."""
     name = _name(project["project"]["name"])
     own = next(p for p in lock["package"] if _name(p["name"]) == name)
-    pairs = [(project["project"]["dependencies"], own["metadata"].get("requires-dist", []))]
+    extras = project["project"].get("optional-dependencies", {})
+    direct = [*project["project"]["dependencies"], *(one for e in extras.values() for one in e)]
+    pairs = [(direct, own["metadata"].get("requires-dist", []))]
     groups = project.get("dependency-groups", {})
     locked_groups = own["metadata"].get("requires-dev", {})
     pairs += [
@@ -92,12 +120,10 @@ def of_requirements(text: str) -> Pinned:
     return pinned
 
 
-def differences(locked: Pinned, required: Pinned) -> list[str]:
-    found = [f"{REQUIREMENTS}: {n}=={v} is missing" for n, v in sorted(locked.keys() - required)]
-    found += [
-        f"{REQUIREMENTS}: {n}=={v} is not locked" for n, v in sorted(required.keys() - locked)
-    ]
+def differences(locked: Pinned, required: Pinned, file: str = REQUIREMENTS) -> list[str]:
+    found = [f"{file}: {n}=={v} is missing" for n, v in sorted(locked.keys() - required)]
+    found += [f"{file}: {n}=={v} is not locked" for n, v in sorted(required.keys() - locked)]
     for key in sorted(locked.keys() & required.keys()):
         if locked[key] != required[key]:
-            found.append(f"{REQUIREMENTS}: {key[0]}: the hashes are not those of {LOCK}")
+            found.append(f"{file}: {key[0]}: the hashes are not those of {LOCK}")
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from deploy.offline_model.wire import Call, ClientLeft, Connection, listen
+from deploy.recogniser.form import read_form
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,15 +83,6 @@ class FakeRecogniser:
 
 
 def _read(call: Call, number: int) -> Asked:
-    """Fields, and the length of the sound. Parts are found by their boundary: a mail parser takes
-    seconds for minutes of sound."""
-    boundary = call.headers["content-type"].partition("boundary=")[2].strip('"').encode()
-    fields, seconds = {}, 0.0
-    for part in call.body.split(b"--" + boundary)[1:-1]:
-        head, _, data = part.partition(b"\r\n\r\n")
-        if b"filename=" in head:
-            seconds = (len(data) - 46) / 32_000  # 16-bit mono at 16 kHz behind 44 bytes of head
-        else:
-            name = head.partition(b'name="')[2].partition(b'"')[0]
-            fields[name.decode()] = data.removesuffix(b"\r\n").decode()
-    return Asked(number=number, fields=fields, seconds=seconds)
+    form = read_form(call.headers["content-type"], call.body)
+    seconds = (len(form.file or b"") - 44) / 32_000  # 16-bit mono at 16 kHz behind its head
+    return Asked(number=number, fields=form.fields, seconds=seconds)

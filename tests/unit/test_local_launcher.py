@@ -78,6 +78,25 @@ def test_launcher_says_which_python_is_needed(checkout: Path, tmp_path: Path) ->
     assert "Python 3.9" in shown.stderr
 
 
+def test_speech_recognition_is_installed_by_the_flag_alone(checkout: Path, tmp_path: Path) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("cmp", "readlink", "uname", "sh"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    (programs / "python3").write_text('#!/bin/sh\n[ "$1" = -I ] && echo "made: $*" >&2; exit 0\n')
+    (programs / "python3").chmod(0o755)
+    assert run(checkout / "redraft", "up", path=str(programs)).stderr == ""
+    assert run(checkout / "redraft", "submit", "--speech", path=str(programs)).stderr == ""
+    shown = run(checkout / "redraft", "up", "--speech", path=str(programs))
+    assert shown.stderr.rstrip().endswith("--speech")
+    assert "[--speech]" in shown.stdout
+    (checkout / ".venv" / "lib" / "python3.11" / "site-packages" / "faster_whisper").mkdir(
+        parents=True
+    )
+    assert run(checkout / "redraft", "up", "--speech", path=str(programs)).stderr == ""
+    assert environment.has_speech(checkout)
+
+
 def test_platforms_without_packages_are_named() -> None:
     check_platform("linux", "x86_64", ("glibc", "2.36"), musl=False)
     check_platform("darwin", "arm64", ("", ""), musl=False)

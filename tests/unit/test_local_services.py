@@ -36,6 +36,7 @@ def wiring(data: DataDirectory, **changes: str | bool) -> Wiring:
         database_url=DATABASE,
         environment=CALLER,
         openai_api_key=bool(changes.get("key", True)),
+        speech=bool(changes.get("speech", False)),
         host=str(changes.get("host", "127.0.0.1")),
     )
     temporal = Temporal(
@@ -48,6 +49,7 @@ def wiring(data: DataDirectory, **changes: str | bool) -> Wiring:
         temporal=temporal,
         api_port=8430,
         model_port=8436,
+        speech_port=8437,
         worker_ports=(8440, 8441),
     )
 
@@ -101,3 +103,11 @@ def test_pages_that_other_machines_reach_get_a_key(data: DataDirectory) -> None:
     assert f"REDRAFT_API_KEY={open_door.api_key}\n" in open_door.environment_text()
     assert open_door.url == "http://127.0.0.1:8430"
     assert wiring(data, host="::1").url == "http://[::1]:8430"
+
+
+def test_the_recogniser_is_named_only_where_it_was_asked_for(data: DataDirectory) -> None:
+    """And no key to somebody else's server is sent to it."""
+    spoken = wiring(data, speech=True).environment_text()
+    assert "REDRAFT_SPEECH_URL=http://127.0.0.1:8437/v1\n" in spoken
+    assert "SPEECH_API_KEY=here\n" in spoken
+    assert "SPEECH" not in wiring(data).environment_text()
