@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,16 +48,18 @@ class Recogniser:
             beam_size=5,
             vad_filter=True,
             condition_on_previous_text=False,
+            word_timestamps=True,
         )
         found = [
             {
-                "start": round(segment.start, 3),
-                "end": round(segment.end, 3),
-                "text": segment.text,
+                "start": round(float(start), 3),
+                "end": round(float(end), 3),
+                "text": text,
                 "avg_logprob": round(segment.avg_logprob, 3),
                 "no_speech_prob": round(segment.no_speech_prob, 3),
             }
             for segment in segments
+            for start, end, text in sentences(segment)
         ]
         return {
             "task": "transcribe",
@@ -66,6 +68,19 @@ class Recogniser:
             "text": "".join(str(segment["text"]) for segment in found).strip(),
             "segments": found,
         }
+
+
+def sentences(segment: Any) -> Iterator[tuple[float, float, str]]:
+    """(start, end, text): a segment may hold several, and a line of a transcript is one."""
+    begun: list[Any] = []
+    for word in segment.words or ():
+        begun.append(word)
+        if word.word.rstrip().endswith((".", "?", "!", "。", "？", "！")):
+            yield begun[0].start, word.end, "".join(one.word for one in begun)
+            begun = []
+    if begun or not segment.words:
+        start, end = (begun[0].start, begun[-1].end) if begun else (segment.start, segment.end)
+        yield start, end, "".join(one.word for one in begun) if begun else segment.text
 
 
 def serve(recogniser: Recogniser, given: BinaryIO, out: BinaryIO) -> None:
