@@ -17,9 +17,10 @@ from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed, effect
+from activities.lost import lose_calls
 from activities.model import tokens
 from activities.parts import SHORT_WAIT
-from activities.projection import StepClosing, close_step, lose_calls
+from activities.projection import StepClosing, close_step
 from activities.record import lock_run
 from activities.recording import seconds_of
 from activities.refine import RefineCloser
@@ -35,6 +36,8 @@ from workflows.vocabulary import Reason, RunStatus, StepName, StepStatus
 
 log = logging.getLogger("redraft.attempt")
 
+FIRST_BEAT = 1.0
+"""Seconds."""
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
 CLEAR_PATIENCE = 2.0
@@ -116,6 +119,8 @@ async def _steps(
         steps, items = steps + 1, items + sum(len(part.kept) for part in got.parts)
         if watch.stopping is not None:
             return Outcome(code="stopped", steps=steps, items=items)
+        if watch.released:
+            return Outcome(code="done", steps=steps, items=items)
 
 
 def _closer(claimed: Claimed) -> Closer:
@@ -147,10 +152,13 @@ def _details(step: Step) -> dict[str, object]:
 
 
 async def _beat(tools: Tools, watch: Watch) -> None:
-    """For liveness only, by timer; counts and ids, never text."""
+    """For liveness only, by timer; counts and ids, never text. Each beat costs the server as much
+    as a few statements, so what is over at once has none."""
+    each = tools.settings.heartbeat_timeout / 3
+    await asyncio.sleep(min(FIRST_BEAT, each))
     while True:
         activity.heartbeat(_details(watch.step) if isinstance(watch.step, Step) else {})
-        await asyncio.sleep(tools.settings.heartbeat_timeout / 3)
+        await asyncio.sleep(each)
 
 
 async def _look(tools: Tools, watch: Watch) -> None:
@@ -240,7 +248,7 @@ async def _clear_owner(tools: Tools, watch: Watch) -> None:
 
     Does not wait for the disk: the next round would, and what a crash forgets the sweep sees.
     """
-    if watch.deleted:
+    if watch.deleted or watch.released:
         return
 
     async def clear(connection: Connection) -> None:

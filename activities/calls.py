@@ -20,8 +20,7 @@ from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
 from activities.model.learned import Size
 from activities.model.limits import give_back
-from activities.projection import CallClosing, CallOpening, close_call, open_call
-from activities.record import lock_run
+from activities.projection import CallClosing, CallOpening, PartAfter, close_call, open_call
 from activities.spinning import fingerprint, noted, repeats
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
@@ -118,13 +117,14 @@ class PartCall:
         )
 
         async def work(connection: Connection) -> bool:
-            run = await lock_run(connection, claimed.run.id)
-            if run is None:
+            fence = await claimed.lock(connection)
+            if fence is None:
                 self.step.watch.gone()
                 return False
+            run = fence.run
             if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
                 return False
-            if (await claimed.fence(connection, run)).refusal is not None:
+            if fence.refusal is not None:
                 return False
             meter = self.step.meter
             self.refused = await reserve(connection, run, self.id, self.need, meter)
@@ -287,11 +287,10 @@ class PartCall:
         """The transaction. Why the fence refused the result, if it did: the call is closed in any
         case, since it was paid."""
         claimed = self.step.claimed
-        run = await lock_run(connection, claimed.run.id)
-        if run is None:
+        fence = await claimed.lock(connection)
+        if fence is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        fence = await claimed.fence(connection, run)
         refused = fence.refusal
         finished = refused is None and result.done and claimed.may_commit(fence)
         if refused is None and result.pending:
@@ -299,40 +298,28 @@ class PartCall:
         lost = (refused or Reason.INTERRUPTED) if result.done and not finished else None
         unkept = 0 if refused is None else len(result.pending)
         closing = as_stored(result.closing, lost=lost, unkept=unkept)
-        closed = await close_call(connection, closing)
+        after = self._after(result, finished=finished) if refused is None else None
+        closed = await close_call(connection, closing, after)
         if closed and (usage := result.closing.usage) is not None:
             unused = self.need.tokens - usage.input - usage.output
             await give_back(connection, claimed.profile, unused)
-        if refused is not None:
-            return refused
-        await self._write_part(connection, result, finished=finished)
-        return Reason.INTERRUPTED if result.done and not finished else None
+        return refused or (Reason.INTERRUPTED if result.done and not finished else None)
 
-    async def _write_part(self, connection: Connection, result: _Result, *, finished: bool) -> None:
+    def _after(self, result: _Result, *, finished: bool) -> PartAfter:
         """Counters and end of the part. Anything received ends a row of provider failures."""
+        calls, early_ends, barren = result.counters
         stop = result.verdict.reason if result.verdict is not None else None
-        await connection.execute(
-            """
-            WITH received AS (
-                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
-                WHERE id = $9 AND $10 AND (failures > 0 OR failing_since IS NOT NULL)
-            )
-            UPDATE step_parts p SET calls = $3, early_ends = $4, barren = $5,
-                reply_hashes = CASE WHEN $6::text IS NULL OR $6 = ANY (reply_hashes)
-                    THEN reply_hashes ELSE reply_hashes || $6 END,
-                done_at = CASE WHEN $7 THEN now() ELSE done_at END, stop = coalesce($11, stop),
-                result = CASE WHEN $7 THEN $8 ELSE result END
-            WHERE plan_id = $1 AND part = $2
-            """,
-            self.step.claimed.plan_id,
-            self.part.plan.part,
-            *result.counters,
-            result.mark,
-            finished,
-            dict(result.end.extras) if result.end else {},
-            self.step.claimed.run.id,
-            bool(self.call.text),
-            stop if stop in GUARDRAILS else None,
+        return PartAfter(
+            plan_id=self.step.claimed.plan_id,
+            part=self.part.plan.part,
+            calls=calls,
+            early_ends=early_ends,
+            barren=barren,
+            mark=result.mark,
+            finished=finished,
+            result=result.end.extras if result.end else {},
+            replied=bool(self.call.text),
+            stop=stop if stop in GUARDRAILS else None,
         )
 
 

@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 
 from activities.death import living
 from activities.fallback import Chosen, choose, tell_change
-from activities.fence import Fence, read_fence
+from activities.fence import Fence, lock_fence
 from activities.hooks import Hook, committed, effect
 from activities.items import PartState, new_parts, read_parts
+from activities.lost import lose_calls
 from activities.material import StepMaterial, read_step
 from activities.model.profile import Profile
+from activities.opening import StepOpening, open_step, read_due, read_there
 from activities.presence import write_presence
-from activities.projection import StepClosing, close_step, lose_calls
-from activities.record import Event, RunRow, append_event, lock_run, read_run
+from activities.projection import StepClosing, close_step
+from activities.record import Event, RunRow, append_event, lock_run
 from activities.recording import cut_recording, profile_of
 from activities.recut import Pieces, cut_plan, in_pieces, read_marked
 from activities.tools import Tools
@@ -55,10 +57,18 @@ class Claimed:
     profile: Profile
     falls_back_after: int | None = None
     """See `activities.fallback`."""
+    ends_work: bool = False
+    """Its commit left this activity nothing to claim, and the run without an owner."""
 
-    async def fence(self, connection: Connection, run: RunRow) -> Fence:
-        """What may still be written for this step, now that the run is locked."""
-        return await read_fence(connection, run, step_id=self.step_id, plan_id=self.plan_id)
+    async def lock(self, connection: Connection, *, document: bool = False) -> Fence | None:
+        """Locks the run and says what may still be written for this step; None: deleted."""
+        return await lock_fence(
+            connection,
+            self.run.id,
+            step_id=self.step_id,
+            plan_id=self.plan_id,
+            document=document,
+        )
 
     def may_commit(self, fence: Fence) -> bool:
         """Whether a result may still be stored; whether anything may be was asked before. A
@@ -150,7 +160,7 @@ async def _prepare(
     """Reads texts and makes the cut outside the transaction; the claim checks it still fits."""
 
     async def read(connection: Connection) -> _Prepared | NotClaimed:
-        run = await read_run(connection, watch.run_id)
+        run, plans = await read_due(connection, watch.run_id)
         refusal = _refusal(run, watch, round_, names)
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")
@@ -158,15 +168,7 @@ async def _prepare(
         assert step is not None, "a refusal covers it"
         name = step[1]
         chosen = await choose(connection, run.id, profile_of(run, name))
-        plan = await connection.fetchrow(
-            """
-            SELECT id, input_revision, recut FROM step_plans
-            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL
-            """,
-            run.id,
-            round_,
-            name,
-        )
+        plan = plans.get(step)
         revision = plan["input_revision"] if plan is not None else run.working_revision
         material = await read_step(
             connection, run, step, input_revision=revision, profile=chosen.profile
@@ -210,7 +212,7 @@ async def _claim_once(
         refusal = _refusal(run, watch, prepared.round, (prepared.name,))
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")
-        there = await _there(connection, run, prepared)
+        there = await read_there(connection, run.id, prepared.round, prepared.name)
         plan_id, attempt, fresh = there["plan_id"], there["attempt"], False
         if there["step_id"] != step_id:  # else the answer of a commit was lost
             if _moved_on(run, prepared, plan_id):
@@ -219,10 +221,21 @@ async def _claim_once(
             if held is not None:
                 return held
             fresh = plan_id is None
-            plan_id = plan_id or await _freeze_plan(connection, run, prepared)
+            plan_id = plan_id or new_id()
             if prepared.pieces:
                 await cut_plan(connection, plan_id, prepared.pieces)
-            attempt = await _insert_step(connection, run, prepared, plan_id, step_id, tools.worker)
+            opening = StepOpening(
+                run_id=run.id,
+                epoch=run.epoch,
+                step_id=step_id,
+                plan_id=plan_id,
+                name=prepared.name,
+                round=prepared.round,
+                input_revision=prepared.material.input_revision,
+                worker=tools.worker,
+                cut=prepared.parts if fresh else None,
+            )
+            attempt = await open_step(connection, opening)
             await tell_change(connection, run.id, step_id, prepared.chosen)
         await write_presence(
             connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
@@ -250,29 +263,6 @@ def _moved_on(run: RunRow, prepared: _Prepared, plan_id: str | None) -> bool:
     if plan_id != prepared.plan_id:
         return True
     return plan_id is None and run.working_revision != prepared.material.input_revision
-
-
-async def _there(connection: Connection, run: RunRow, prepared: _Prepared) -> Row:
-    """The plan in force and the run's RUNNING step, each null when there is none.
-
-    A claim does not wait for the disk: the commit of its first call does, and with it what came
-    before it in the log.
-    """
-    row = await connection.fetchrow(
-        """
-        SELECT plan.id AS plan_id, s.id AS step_id, s.attempt, s.worker, s.epoch
-        FROM (SELECT (
-            SELECT id FROM step_plans
-            WHERE run_id = $1 AND round = $2 AND name = $3 AND voided_at IS NULL) AS id,
-            set_config('synchronous_commit', 'off', true)) plan
-        LEFT JOIN steps s ON s.run_id = $1 AND s.status = 'RUNNING'
-        """,
-        run.id,
-        prepared.round,
-        prepared.name,
-    )
-    assert row is not None, "a left join from one row gives one row"
-    return row
 
 
 async def _holder(
@@ -316,82 +306,3 @@ async def abandon_step(
                 data={"worker": worker, "step_id": step_id},
             ),
         )
-
-
-async def _freeze_plan(connection: Connection, run: RunRow, prepared: _Prepared) -> str:
-    plan_id = new_id()
-    await connection.execute(
-        """
-        WITH plan AS (
-            INSERT INTO step_plans (id, run_id, round, name, input_revision)
-            VALUES ($1, $2, $3, $4, $5) RETURNING id
-        )
-        INSERT INTO step_parts (plan_id, part, key, position, spec)
-        SELECT plan.id, n.part, n.key, n.position - 1, n.spec
-        FROM plan, unnest($6::text[], $7::text[], $8::jsonb[]) WITH ORDINALITY
-                       AS n (part, key, spec, position)
-        """,
-        plan_id,
-        run.id,
-        prepared.round,
-        prepared.name,
-        prepared.material.input_revision,
-        [part.part for part in prepared.parts],
-        [part.key for part in prepared.parts],
-        [dict(part.spec) for part in prepared.parts],
-    )
-    return plan_id
-
-
-async def _insert_step(  # noqa: PLR0917 - the columns of one row
-    connection: Connection,
-    run: RunRow,
-    prepared: _Prepared,
-    plan_id: str,
-    step_id: str,
-    worker: str,
-) -> int:
-    """The own row and the ownership; its seq is the run's next, its attempt counts executions."""
-    row = await connection.fetchrow(
-        """
-        WITH owned AS (
-            UPDATE runs SET owner_worker = $8, stage = $5, started_at = coalesce(started_at, now()),
-                retry_at = NULL, last_progress_at = now(), woken = 0
-            WHERE id = $2
-        )
-        INSERT INTO steps (id, run_id, plan_id, epoch, seq, name, round, attempt, status,
-                           input_revision, worker, queued_at)
-        SELECT $1, $2, $3, $4, coalesce(max(s.seq), 0) + 1, $5, $6,
-               1 + count(*) FILTER (WHERE s.round = $6 AND s.name = $5), 'RUNNING', $7, $8,
-               greatest(max(s.ended_at), (SELECT queued_at FROM runs WHERE id = $2))
-        FROM steps s WHERE s.run_id = $2
-        RETURNING seq, attempt
-        """,
-        step_id,
-        run.id,
-        plan_id,
-        run.epoch,
-        prepared.name,
-        prepared.round,
-        prepared.material.input_revision,
-        worker,
-    )
-    assert row is not None, "an insert returns its row"
-    await append_event(
-        connection,
-        run.id,
-        Event(
-            type=EventType.STEP_STARTED,
-            actor=Actor.WORKER,
-            data={
-                "step_id": step_id,
-                "seq": row["seq"],
-                "name": prepared.name,
-                "round": prepared.round,
-                "attempt": row["attempt"],
-                "input_revision": prepared.material.input_revision,
-            },
-        ),
-    )
-    attempt: int = row["attempt"]
-    return attempt

@@ -7,7 +7,6 @@ claim finds every part stored and comes straight here.
 from __future__ import annotations
 
 from activities.hooks import Hook, committed
-from activities.record import lock_document_of, lock_run
 from activities.step import Step
 from deploy.database import Connection
 from workflows.vocabulary import Reason
@@ -20,15 +19,12 @@ async def close_done(step: Step) -> bool:
     await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
 
     async def work(connection: Connection) -> bool:
-        if closer.writes_revision:
-            await lock_document_of(connection, claimed.run.id)
-        run = await lock_run(connection, claimed.run.id)
-        if run is None:
+        fence = await claimed.lock(connection, document=closer.writes_revision)
+        if fence is None:
             step.watch.gone()
             return False
-        fence = await claimed.fence(connection, run)
         if fence.refusal is None and claimed.may_commit(fence):
-            await closer.close(connection, run)
+            await closer.close(connection, fence.run)
             return True
         if await _closed_before(connection, claimed.step_id):
             return True

@@ -137,6 +137,7 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
     """No ends: another attempt had stored every part and died before this."""
     if all(end.code == PartEndCode.DONE for end in ends) and await close_done(step):
+        step.watch.released = step.claimed.ends_work
         return
     final = [end for end in ends if end.code in (PartEndCode.FAILED, PartEndCode.LIMITED)]
     final.sort(key=lambda end: end.code)  # of both, failed

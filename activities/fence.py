@@ -1,10 +1,10 @@
-"""The fence: what an activity may still write, asked after the run row is locked."""
+"""The fence: what an activity may still write, asked of rows that are locked with the run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from activities.record import RunRow
+from activities.record import RUN_COLUMNS, RunRow, run_of
 from deploy.database import Connection
 from workflows.vocabulary import Reason, RunStatus
 
@@ -38,15 +38,32 @@ class Fence:
         )
 
 
-async def read_fence(connection: Connection, run: RunRow, *, step_id: str, plan_id: str) -> Fence:
-    """The caller has locked the run, in a statement before this one."""
+async def lock_fence(
+    connection: Connection, run_id: str, *, step_id: str, plan_id: str, document: bool = False
+) -> Fence | None:
+    """Locks the run, the own step and its plan, before them the document where its text may grow;
+    None when they were deleted.
+
+    One statement, since all of it is locked: a row that somebody else held is read as he left it,
+    one that is only looked at would be read as it was before.
+    """
     row = await connection.fetchrow(
-        """
-        SELECT EXISTS (SELECT FROM steps WHERE id = $1 AND status = 'RUNNING') AS own_step_running,
-               EXISTS (SELECT FROM step_plans WHERE id = $2 AND voided_at IS NULL) AS plan_in_force
-        """,
+        f"""
+        SELECT {RUN_COLUMNS}, s.status = 'RUNNING' AS own_step_running,
+               p.voided_at IS NULL AS plan_in_force
+        FROM runs r
+        JOIN documents d ON d.id = r.document_id
+        JOIN steps s ON s.run_id = r.id AND s.id = $2
+        JOIN step_plans p ON p.run_id = r.id AND p.id = $3
+        WHERE r.id = $1
+        FOR NO KEY UPDATE OF {"d, " if document else ""}r, s, p
+        """,  # noqa: S608
+        run_id,
         step_id,
         plan_id,
     )
-    assert row is not None, "a select without a table gives one row"
-    return Fence(run=run, **dict(row))
+    if row is None:
+        return None
+    values = dict(row)
+    own_step_running, plan_in_force = values.pop("own_step_running"), values.pop("plan_in_force")
+    return Fence(run=run_of(values), own_step_running=own_step_running, plan_in_force=plan_in_force)

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from activities.fence import read_fence
+from activities.fence import lock_fence
 from activities.hooks import Hook, committed
-from activities.record import Event, append_event, lock_run
+from activities.record import Event, append_event
 from activities.watch import Watch
 from deploy.database import Connection, Pool, new_id
 from workflows.kinds.kind import Item, Kind, PartPlan, Refused, RefusedItem, Work
@@ -158,12 +158,12 @@ class ItemWriter:
                 del self.pending[: len(batch)]
 
     async def _store(self, connection: Connection, batch: Sequence[Item]) -> bool:
-        run = await lock_run(connection, self.place.run_id)
-        if run is None:
+        place = self.place
+        step, plan = place.step_id, place.plan_id
+        fence = await lock_fence(connection, place.run_id, step_id=step, plan_id=plan)
+        if fence is None:
             self.watch.gone()
             return False
-        place = self.place
-        fence = await read_fence(connection, run, step_id=place.step_id, plan_id=place.plan_id)
         refused = fence.refusal
         if refused is not None:
             self.watch.stop(refused)

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from activities.record import Event, append_event
 from deploy.database import Connection
 from workflows.scoring import Standing
 from workflows.vocabulary import Actor, EventType, Reason
 
 
+@dataclass(frozen=True, kw_only=True)
+class Advance:
+    """Where a finished step leaves its run. `reviewed`: the score of the review that ended the
+    round's first half; `works_on_best`: the best revision becomes the working one; `ends_work`: the
+    activity has nothing left to do, so nobody owns the run."""
+
+    current_round: int
+    reviewed: int | None = None
+    pending_review: str | None = None
+    outcome: Reason | None = None
+    works_on_best: bool = False
+    ends_work: bool = False
+
+
 async def assess(
-    connection: Connection, run_id: str, revision: int, now: Standing, *, reviewed: bool
+    connection: Connection, run_id: str, revision: int, now: Standing, advance: Advance
 ) -> int:
-    """Stores how a revision stands and picks the best one anew; its number.
+    """Stores how a revision stands, picks the best one anew and moves the run on; its number.
 
     Best = fewest blockers, then majors, then score; of equals the newest. Only revisions from the
     baseline on count: a person's text is never outvoted by an older one.
@@ -29,22 +45,41 @@ async def assess(
             SELECT revision, blockers, majors, score FROM assessments
             WHERE run_id = $1 AND revision <> $2
             UNION ALL SELECT revision, blockers, majors, score FROM assessed
+        ), best AS (
+            SELECT coalesce((
+                SELECT s.revision FROM standing s JOIN runs b ON b.id = $1
+                WHERE s.revision >= b.baseline_revision
+                ORDER BY s.blockers, s.majors, s.score DESC, s.revision DESC LIMIT 1), $2) AS number
         )
-        UPDATE runs r SET best_revision = coalesce((
-            SELECT s.revision FROM standing s WHERE s.revision >= r.baseline_revision
-            ORDER BY s.blockers, s.majors, s.score DESC, s.revision DESC LIMIT 1), $2)
-        WHERE r.id = $1
+        UPDATE runs r SET best_revision = best.number,
+            working_revision = CASE WHEN $8 THEN best.number ELSE r.working_revision END,
+            current_round = $9, score = coalesce($10, r.score), pending_review_step = $11,
+            outcome = coalesce($12, r.outcome),
+            owner_worker = CASE WHEN $13 THEN NULL ELSE r.owner_worker END,
+            last_progress_at = now()
+        FROM best WHERE r.id = $1
         RETURNING r.best_revision
         """,
-        run_id,
-        revision,
-        now.blockers,
-        now.majors,
-        now.minors,
-        now.score,
-        reviewed,
+        *(run_id, revision, now.blockers, now.majors, now.minors, now.score),
+        advance.reviewed is not None,
+        *(advance.works_on_best, advance.current_round, advance.reviewed, advance.pending_review),
+        *(advance.outcome, advance.ends_work),
     )
     return best
+
+
+async def go_on(connection: Connection, run_id: str, advance: Advance) -> None:
+    """The same for a step that made no revision."""
+    await connection.execute(
+        """
+        UPDATE runs SET current_round = $2, pending_review_step = $3,
+            outcome = coalesce($4, outcome),
+            owner_worker = CASE WHEN $5 THEN NULL ELSE owner_worker END, last_progress_at = now()
+        WHERE id = $1
+        """,
+        run_id,
+        *(advance.current_round, advance.pending_review, advance.outcome, advance.ends_work),
+    )
 
 
 async def loop_over(connection: Connection, run_id: str, end: Reason) -> None:

@@ -12,7 +12,6 @@ from activities.items import PartState
 from activities.model.client import Manner
 from activities.model.learned import Size, size_of
 from activities.model.limits import take
-from activities.record import lock_run
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection
 from workflows.kinds.kind import Prompt
@@ -97,11 +96,10 @@ async def _done(step: Step, part: PartState) -> PartEnd:
 
 async def _store_done(step: Step, part: PartState, connection: Connection) -> Reason | None:
     claimed = step.claimed
-    run = await lock_run(connection, claimed.run.id)
-    if run is None:
+    fence = await claimed.lock(connection)
+    if fence is None:
         step.watch.gone()
         return Reason.INTERRUPTED
-    fence = await claimed.fence(connection, run)
     if fence.refusal is not None or not claimed.may_commit(fence):
         return fence.refusal or Reason.INTERRUPTED
     await connection.execute(

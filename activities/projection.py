@@ -14,8 +14,8 @@ from typing import Any
 from activities import budget
 from activities.metering import Need
 from activities.model.client import Usage
-from activities.model.learned import UNTAUGHT, Size
-from activities.model.profile import Profile, version
+from activities.model.learned import Size
+from activities.model.profile import Profile
 from activities.record import Event, append_event
 from deploy.database import Connection, Row, clean
 from workflows import pricing
@@ -152,9 +152,28 @@ class CallClosing:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-async def close_call(connection: Connection, closing: CallClosing) -> bool:
-    """Closes a STARTED call; corrects one that was given up as LOST if usage was reported: it stays
-    LOST, for the same cause and with the items kept of it.
+@dataclass(frozen=True, kw_only=True)
+class PartAfter:
+    """A part as a call of it left it. `mark`: what is kept of a reply, to know it again; `replied`:
+    something was received, which ends a row of provider failures."""
+
+    plan_id: str
+    part: str
+    calls: int
+    early_ends: int
+    barren: int
+    mark: str | None
+    finished: bool
+    result: Mapping[str, Any]
+    replied: bool
+    stop: Reason | None
+
+
+async def close_call(
+    connection: Connection, closing: CallClosing, after: PartAfter | None = None
+) -> bool:
+    """Closes a STARTED call, and with it writes its part; corrects one that was given up as LOST if
+    usage was reported: it stays LOST, for the same cause and with the items kept of it.
 
     False when there was nothing to close (deleted, or closed already).
     """
@@ -162,7 +181,8 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     if closing.profile is not None and usage is not None:
         cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
     currency = pricing.currency(closing.profile.prices) if closing.profile else None
-    written = await _write_end(connection, closing, cost, currency)
+    values = *_end_of(closing, cost, currency), *_part_after(after)
+    written = await _write_end(connection, values)
     if written is None:
         return False
     await _tell_end(connection, closing, written)
@@ -170,10 +190,8 @@ async def close_call(connection: Connection, closing: CallClosing) -> bool:
     return True
 
 
-async def _write_end(
-    connection: Connection, closing: CallClosing, cost: Decimal | None, currency: str | None
-) -> Row | None:
-    """The row, and the run's totals (of a call given up before, by difference); None: nothing."""
+async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | None:
+    """The row, its part, the run's totals (of a call given up before, by difference), if any."""
     return await connection.fetchrow(
         """
         WITH before AS (
@@ -193,12 +211,18 @@ async def _write_end(
                 items_dropped = $17, partial_text = NULL, partial_length = $18, ended_at = now(),
                 manner = $22, estimated_output = $23
             FROM before WHERE c.id = before.id
-            RETURNING c.status, c.end_cause, c.items_kept, c.part, c.number, c.step_id, c.round,
-                      c.step_name
+            RETURNING c.status, c.end_cause, c.items_kept, part, number, step_id, round, step_name
         ), body AS (
             UPDATE model_call_bodies b SET reply = $20,
                 recipe = b.recipe || jsonb_strip_nulls(jsonb_build_object('form', $21::text))
             FROM before WHERE b.call_id = before.id
+        ), part AS (
+            UPDATE step_parts p SET calls = $26, early_ends = $27, barren = $28,
+                reply_hashes = CASE WHEN $29::text IS NULL OR $29 = ANY (reply_hashes)
+                    THEN reply_hashes ELSE reply_hashes || $29 END,
+                done_at = CASE WHEN $30 THEN now() ELSE done_at END,
+                result = CASE WHEN $30 THEN $31 ELSE result END, stop = coalesce($33, stop)
+            FROM before WHERE p.plan_id = $24 AND p.part = $25
         ), totals AS (
             UPDATE runs r SET
                 tokens_input = r.tokens_input + coalesce($5, 0) - late * input,
@@ -213,14 +237,23 @@ async def _write_end(
                 currency = coalesce($11, r.currency),
                 cost_is_estimate = r.cost_is_estimate
                     OR $9 <> 'reported' AND coalesce($5::bigint + $6::bigint, 1) > 0,
+                failures = CASE WHEN $32 THEN 0 ELSE r.failures END,
+                failing_since = CASE WHEN $32 THEN NULL ELSE r.failing_since END,
+                last_error_code = CASE WHEN $32 AND (r.failures > 0 OR r.failing_since IS NOT NULL)
+                    THEN NULL ELSE r.last_error_code END,
                 last_progress_at = now()
             FROM before WHERE r.id = $19
             RETURNING r.limits
         )
         SELECT status, end_cause, items_kept, part, number, step_id, round, step_name,
-               (SELECT limits FROM totals) AS limits
-        FROM ended
+               (SELECT limits FROM totals) AS limits FROM ended
         """,
+        *values,
+    )
+
+
+def _end_of(closing: CallClosing, cost: Decimal | None, currency: str | None) -> tuple[Any, ...]:
+    return (
         *(closing.call_id, closing.status, closing.end_cause),
         _short(closing.finish_reason, 100),
         *_tokens(closing.usage),
@@ -230,6 +263,14 @@ async def _write_end(
         *(closing.items_kept, closing.items_dropped, len(closing.text)),
         *(closing.run_id, clean(closing.text), closing.form, closing.manner, closing.sample),
     )
+
+
+def _part_after(after: PartAfter | None) -> tuple[Any, ...]:
+    if after is None:
+        return (None, None, 0, 0, 0, None, False, {}, False, None)
+    counters = after.calls, after.early_ends, after.barren, after.mark
+    ended = after.finished, dict(after.result), after.replied, after.stop
+    return (after.plan_id, after.part, *counters, *ended)
 
 
 def _short(text: str | None, length: int) -> str | None:
@@ -284,51 +325,6 @@ async def write_partial(
         len(text),
         thought_tokens,
     )
-
-
-async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: Reason) -> int:
-    """Closes what a dead worker left open, as LOST, with an estimate from stored partial text, or
-    from the items kept of it: those are stored at once, the text only each second."""
-    rows = await connection.fetch(
-        """
-        SELECT c.id, c.partial_text, c.tokens_input, c.profile, c.profile_version,
-               coalesce(c.tokens_reasoning, 0) AS thought,
-               (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept,
-               (SELECT string_agg(i.payload::text, ', ') FROM step_items i WHERE i.call_id = c.id)
-                   AS items
-        FROM model_calls c WHERE c.step_id = $1 AND c.status = 'STARTED'
-        """,
-        step_id,
-    )
-    profiles: dict[tuple[str, int], Profile | None] = {}
-    for row in rows:
-        key = row["profile"], row["profile_version"]
-        if key not in profiles:  # parts side by side have one
-            profiles[key] = await version(connection, *key)
-        profile = profiles[key]
-        learned = profile.learned if profile else UNTAUGHT
-        received, thought = row["partial_text"] or "", row["thought"]
-        said = max(learned.output(received), learned.output(row["items"] or ""))
-        usage = Usage(
-            input=row["tokens_input"] or 0,
-            output=said + thought,
-            reasoning=thought,
-        )
-        await close_call(
-            connection,
-            CallClosing(
-                call_id=row["id"],
-                run_id=run_id,
-                status=CallStatus.LOST,
-                profile=profile,
-                end_cause=reason,
-                usage=usage,
-                usage_source=UsageSource.ESTIMATED,
-                items_kept=row["kept"],
-                text=received,
-            ),
-        )
-    return len(rows)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from deploy.database import Connection, Result, Row, new_id
+from deploy.database import Connection, Result, new_id
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
@@ -67,35 +67,34 @@ class RunRow:
     """Seconds until `retry_at`, null when there is none."""
 
 
-_RUN_COLUMNS = """
-    id, document_id, kind, kind_version, status, epoch, stage, reason_code, guardrail, outcome,
-    base_revision, working_revision, best_revision, offered_revision, baseline_revision,
-    current_round, score, pending_review_step, compare_from_round, max_rounds, pass_score, limits,
-    profile, instructions, event_seq, owner_worker, unheard_source,
-    extract(epoch FROM retry_at - now())::float AS retry_in
+RUN_COLUMNS = """
+    r.id, r.document_id, r.kind, r.kind_version, r.status, r.epoch, r.stage, r.reason_code,
+    r.guardrail, r.outcome, r.base_revision, r.working_revision, r.best_revision,
+    r.offered_revision, r.baseline_revision, r.current_round, r.score, r.pending_review_step,
+    r.compare_from_round, r.max_rounds, r.pass_score, r.limits, r.profile, r.instructions,
+    r.event_seq, r.owner_worker, r.unheard_source,
+    extract(epoch FROM r.retry_at - now())::float AS retry_in
 """
+"""Of `runs r`, as `run_of` takes them."""
 
 
-def _run(row: Row | None) -> RunRow | None:
-    if row is None:
-        return None
-    values = dict(row.items())
+def run_of(values: Mapping[str, Any]) -> RunRow:
     return RunRow(**{**values, "status": RunStatus(values["status"])})
 
 
 async def lock_run(connection: Connection, run_id: str) -> RunRow | None:
     """The run under `FOR NO KEY UPDATE`; None when it was deleted."""
     row = await connection.fetchrow(
-        f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = $1 FOR NO KEY UPDATE",  # noqa: S608
+        f"SELECT {RUN_COLUMNS} FROM runs r WHERE r.id = $1 FOR NO KEY UPDATE",  # noqa: S608
         run_id,
     )
-    return _run(row)
+    return run_of(dict(row)) if row is not None else None
 
 
 async def read_run(connection: Connection, run_id: str) -> RunRow | None:
     """The run without a lock; None when there is none."""
-    row = await connection.fetchrow(f"SELECT {_RUN_COLUMNS} FROM runs WHERE id = $1", run_id)  # noqa: S608
-    return _run(row)
+    row = await connection.fetchrow(f"SELECT {RUN_COLUMNS} FROM runs r WHERE r.id = $1", run_id)  # noqa: S608
+    return run_of(dict(row)) if row is not None else None
 
 
 async def lock_document_of(connection: Connection, run_id: str) -> str | None:

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from activities.claim import Claimed
-from activities.outcomes import assess, finish_round, loop_over
+from activities.outcomes import Advance, assess, finish_round, go_on
 from activities.projection import StepClosing, close_step
 from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
 from activities.review import fix_issue, read_issues, reopen_issue
@@ -48,10 +48,15 @@ class RefineCloser:
         number: int | None = None
         repeated: int | None = None
         carried: Mapping[str, Severity] = {}
+        over = Reason.ROUND_LIMIT if claimed.round >= run.max_rounds else None
         if refined.body != claimed.work.body:
-            repeated = await _seen_before(connection, run, refined.body)
-            if repeated is None:
-                number, carried = await self._store(connection, run, refined)
+            number, repeated = await self._insert(connection, run, clean(refined.body))
+        if number is not None:
+            carried = await self._store(connection, run, refined, number, over)
+        else:
+            over = Reason.NO_PROGRESS  # another review of the same text would find the same
+            advance = Advance(current_round=claimed.round, outcome=over, ends_work=True)
+            await go_on(connection, run.id, advance)
         await close_step(
             connection,
             StepClosing(
@@ -67,37 +72,29 @@ class RefineCloser:
                 },
             ),
         )
-        await connection.execute(
-            """
-            UPDATE runs SET pending_review_step = NULL, last_progress_at = now(),
-                working_revision = CASE WHEN $2 THEN best_revision ELSE working_revision END
-            WHERE id = $1
-            """,
-            run.id,
-            number is not None,
-        )
-        end: Reason | None = None
-        if number is None:
-            end = Reason.NO_PROGRESS  # another review of the same text would find the same
-        elif claimed.round >= run.max_rounds:
-            end = Reason.ROUND_LIMIT
-        if end is not None:
-            await loop_over(connection, run.id, end)
-        await finish_round(connection, run.id, claimed.round, None, end)
+        claimed.ends_work = True
+        await finish_round(connection, run.id, claimed.round, None, over)
 
     async def _store(
-        self, connection: Connection, run: RunRow, refined: Refined
-    ) -> tuple[int, Mapping[str, Severity]]:
-        """The revision, what is open in it until somebody reviews it, and what became of issues.
+        self,
+        connection: Connection,
+        run: RunRow,
+        refined: Refined,
+        number: int,
+        over: Reason | None,
+    ) -> Mapping[str, Severity]:
+        """What is open in the revision until somebody reviews it, and what became of issues.
 
         Where it stands worse than an earlier one, work goes on from that one.
         """
         claimed, body = self.claimed, clean(refined.body)
-        number = await self._insert(connection, run, body)
         known = await read_issues(connection, run.id)
         after = after_refine(known, body, self.findings, resolved=refined.resolved)
         now = standing(after.carried.values())
-        best = await assess(connection, run.id, number, now, reviewed=False)
+        advance = Advance(
+            current_round=claimed.round, outcome=over, works_on_best=True, ends_work=True
+        )
+        best = await assess(connection, run.id, number, now, advance)
         gone: Sequence[Known] = after.gone
         if best != number:
             again, gone = back_to(known, await _body_of(connection, run.document_id, best))
@@ -105,10 +102,16 @@ class RefineCloser:
                 await reopen_issue(connection, claimed, one)
         for one in gone:
             await fix_issue(connection, run.id, one.id, one.number, claimed.round)
-        return number, after.carried
+        return after.carried
 
-    async def _insert(self, connection: Connection, run: RunRow, body: str) -> int:
+    async def _insert(
+        self, connection: Connection, run: RunRow, body: str
+    ) -> tuple[int | None, int | None]:
+        """The number of the new revision, or of the earlier one that says the same."""
         claimed = self.claimed
+        repeated = await _seen_before(connection, run, body)
+        if repeated is not None:
+            return None, repeated
         number = await insert_revision(
             connection,
             NewRevision(
@@ -135,7 +138,7 @@ class RefineCloser:
                 },
             ),
         )
-        return number
+        return number, None
 
 
 async def _body_of(connection: Connection, document_id: str, number: int) -> str:
@@ -155,6 +158,6 @@ async def _seen_before(connection: Connection, run: RunRow, body: str) -> int | 
         """,
         run.document_id,
         run.baseline_revision,
-        hashlib.sha256(clean(body).encode()).hexdigest(),
+        hashlib.sha256(body.encode()).hexdigest(),
     )
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from activities.claim import Claimed
-from activities.outcomes import assess, finish_round, loop_over
+from activities.outcomes import Advance, assess, finish_round
 from activities.projection import StepClosing, close_step
 from activities.record import Event, RunRow, append_event
 from activities.verified import verified
@@ -53,10 +53,9 @@ class ReviewCloser:
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, round_ = self.claimed, self.claimed.round
-        known = await read_issues(connection, run.id)
         past = await _read_past(connection, run, claimed)
-        after = after_review(self.found, known, claimed.work.body, resolved=past.resolved)
-        await self._write(connection, after, known)
+        after = after_review(self.found, past.known, claimed.work.body, resolved=past.resolved)
+        await self._write(connection, after, past.known)
         now, fingerprints = standing(after.standing.values()), frozenset(after.standing)
         end = loop_end(
             now,
@@ -70,7 +69,6 @@ class ReviewCloser:
         again = focused and end == Reason.PASSED
         if again:
             end = None  # nothing is open any more, but not everything was looked at
-        await assess(connection, run.id, claimed.input_revision or 0, now, reviewed=True)
         await close_step(
             connection,
             StepClosing(
@@ -91,20 +89,16 @@ class ReviewCloser:
                 },
             ),
         )
-        await connection.execute(
-            """
-            UPDATE runs SET current_round = $2, score = $3, pending_review_step = $4,
-                last_progress_at = now()
-            WHERE id = $1
-            """,
-            run.id,
-            round_,
-            now.score,
-            None if end or again else claimed.step_id,
+        claimed.ends_work = end is not None or again
+        advance = Advance(
+            current_round=round_,
+            reviewed=now.score,
+            pending_review=None if claimed.ends_work else claimed.step_id,
+            outcome=end,
+            ends_work=claimed.ends_work,
         )
-        if end is not None:
-            await loop_over(connection, run.id, end)
-        if end is not None or again:
+        await assess(connection, run.id, claimed.input_revision or 0, now, advance)
+        if claimed.ends_work:
             await finish_round(connection, run.id, round_, now.score, end)
 
     async def _write(
@@ -146,23 +140,24 @@ async def read_issues(connection: Connection, run_id: str) -> list[Known]:
         """,
         run_id,
     )
-    return [
-        Known(
-            id=row["id"],
-            number=row["number"],
-            fingerprint=row["fingerprint"],
-            status=IssueStatus(row["status"]),
-            finding=Finding(
-                category=row["category"],
-                severity=Severity(row["severity"]),
-                quote=row["quote"],
-                problem=row["problem"],
-                suggestion=row["suggestion"],
-                raised_by=row["raised_by"],
-            ),
-        )
-        for row in rows
-    ]
+    return [_known(dict(row)) for row in rows]
+
+
+def _known(row: Mapping[str, Any]) -> Known:
+    return Known(
+        id=row["id"],
+        number=row["number"],
+        fingerprint=row["fingerprint"],
+        status=IssueStatus(row["status"]),
+        finding=Finding(
+            category=row["category"],
+            severity=Severity(row["severity"]),
+            quote=row["quote"],
+            problem=row["problem"],
+            suggestion=row["suggestion"],
+            raised_by=row["raised_by"],
+        ),
+    )
 
 
 async def _see(connection: Connection, claimed: Claimed, ids: Sequence[str]) -> None:
@@ -268,9 +263,10 @@ async def reopen_issue(connection: Connection, claimed: Claimed, issue: Known) -
 
 @dataclass(frozen=True, kw_only=True)
 class _Past:
-    """What a review is compared with, and what its own parts said. `dropped`: items by part;
-    `model_score` is recorded, never decisive."""
+    """What a review is compared with, and what its own parts said. `known`: all issues of the run,
+    in order of number; `dropped`: items by part; `model_score` is recorded, never decisive."""
 
+    known: Sequence[Known]
     history: ReviewHistory
     resolved: frozenset[int]
     model_score: Mapping[str, Any]
@@ -294,7 +290,11 @@ async def _read_past(connection: Connection, run: RunRow, claimed: Claimed) -> _
                 WHERE p.plan_id = $3) AS scores,
                (SELECT jsonb_object_agg(c.part, c.dropped) FROM (
                     SELECT part, sum(items_dropped) AS dropped FROM model_calls
-                    WHERE plan_id = $3 AND items_dropped > 0 GROUP BY part) c) AS dropped
+                    WHERE plan_id = $3 AND items_dropped > 0 GROUP BY part) c) AS dropped,
+               (SELECT jsonb_agg(i ORDER BY i.number) FROM (
+                    SELECT id, number, fingerprint, status, category, severity, quote, problem,
+                           suggestion, raised_by
+                    FROM issues WHERE run_id = $1) i) AS known
         """,
         run.id,
         run.compare_from_round,
@@ -309,6 +309,7 @@ async def _read_past(connection: Connection, run: RunRow, claimed: Claimed) -> _
         revisions=tuple(result["revision"] or 0 for result in results),
     )
     return _Past(
+        known=[_known(issue) for issue in row["known"] or ()],
         history=history,
         resolved=frozenset(row["resolved"]),
         model_score={

@@ -21,7 +21,7 @@ from activities.model.learned import Size
 from activities.model.recogniser import Heard
 from activities.parts import capped, handed_over, room
 from activities.projection import CallClosing, CallOpening, close_call, open_call
-from activities.record import Event, append_event, lock_run
+from activities.record import Event, append_event
 from activities.recording import Piece, seconds_of, span_of, unless_stopped
 from activities.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, clean, new_id
@@ -107,13 +107,13 @@ class Hearing:
         claimed, opening = self.step.claimed, self._opening()
 
         async def work(connection: Connection) -> bool:
-            run = await lock_run(connection, claimed.run.id)
-            if run is None:
+            fence = await claimed.lock(connection)
+            if fence is None:
                 self.step.watch.gone()
                 return False
+            run = fence.run
             if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
                 return False
-            fence = await claimed.fence(connection, run)
             if fence.refusal is not None or not claimed.may_commit(fence):
                 return False
             self.refused = await reserve(connection, run, self.id, self.need, self.step.meter)
@@ -236,11 +236,10 @@ class Hearing:
         """The transaction. Why the fence refused the result, if it did; the call is closed in any
         case."""
         claimed = self.step.claimed
-        run = await lock_run(connection, claimed.run.id)
-        if run is None:
+        fence = await claimed.lock(connection)
+        if fence is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        fence = await claimed.fence(connection, run)
         refused = fence.refusal
         finished = refused is None and done and claimed.may_commit(fence)
         if finished and items:

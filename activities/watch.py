@@ -30,6 +30,8 @@ class Watch:
     """The step under way, for heartbeat details."""
     leaving: bool = False
     """The worker was told to end: what is under way may finish, nothing new is begun."""
+    released: bool = False
+    """The last commit ended this piece of work and gave up the ownership of the run."""
     told: bool = False
     """Temporal cancelled, timed out or forgot this attempt."""
 

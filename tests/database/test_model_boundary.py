@@ -13,8 +13,8 @@ from temporalio.exceptions import ApplicationError
 
 from activities.bodies import forget_bodies
 from activities.claim import abandon_step
+from activities.lost import lose_calls
 from activities.model import tokens
-from activities.projection import lose_calls
 from activities.record import lock_run
 from api import queries
 from tests.attempts import Shop

@@ -97,7 +97,7 @@ def _days_from(first: int) -> Reply:
 
 
 async def failing_call(workers: Dying) -> None:
-    workers.llm.queue(*[errors.server_error()] * 3)
+    workers.llm.queue(*[errors.server_error()] * 4)
     await _goes_on(workers, 1)
 
 
@@ -215,13 +215,12 @@ CHAINS = [
             "tell_workflow.after",
             "take_over.written",
             "take_over.committed",
-            "release.before",
         ],
     ),
     Chain(
         play=end,
         environment=QUICK,
-        points=["release.after", "conclude.written", "conclude.committed"],
+        points=["conclude.written", "conclude.committed"],
     ),
     Chain(
         play=stopped,
@@ -234,7 +233,11 @@ CHAINS = [
         ],
     ),
     Chain(play=days, environment=PATIENT, points=["items.committed"] * DAYS),
-    Chain(play=failing_call, environment=QUICK, points=["later.written", "later.committed"]),
+    Chain(
+        play=failing_call,
+        environment=QUICK,
+        points=["later.written", "later.committed", "release.before", "release.after"],
+    ),
     Chain(play=failed_for_good, environment=QUICK, points=["fail.written", "fail.committed"]),
     Chain(play=fault_of_ours, environment=QUICK, points=["fault.written", "fault.committed"]),
     Chain(

@@ -74,9 +74,8 @@ _ROW = (
     Removal(
         "failure_by_own_step",
         "activities/calls.py",
-        "        if refused is not None:\n            return refused\n        await self._write_",
-        "        if refused is not None and result.done:\n            return refused\n"
-        "        await self._write_",
+        "        return refused or (",
+        "        return (refused if result.done else None) or (",
         "the call's own transaction asks for the step too, just before",
     ),
     Removal(

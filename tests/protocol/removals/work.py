@@ -47,18 +47,15 @@ CLAIMS = (
     Removal(
         "plan_frozen",
         CLAIM,
-        '''        plan = await connection.fetchrow(
-            """
-            SELECT id, input_revision, recut FROM step_plans''',
+        "        run, plans = await read_due(connection, watch.run_id)\n",
         '''        await connection.execute(
             """
             UPDATE step_plans SET voided_at = now() WHERE run_id = $1 AND voided_at IS NULL
             """,
-            run.id,
+            watch.run_id,
         )
-        plan = await connection.fetchrow(
-            """
-            SELECT id, input_revision, recut FROM step_plans''',
+        run, plans = await read_due(connection, watch.run_id)
+''',
         "each claim makes the cut anew",
     ),
     Removal("claim_needs_running", CLAIM, _STALE, "    if run.epoch != watch.epoch:\n"),
@@ -157,40 +154,44 @@ COMMITS = (
     Removal(
         "reply_before_result",
         CALLS,
-        "        claimed = self.step.claimed\n        run = await lock_run(",
-        "        claimed = self.step.claimed\n"
-        "        if result.done and self.step.closer.writes_revision:\n"
-        "            await lock_document_of(connection, claimed.run.id)\n"
-        "        run = await lock_run(",
+        "        fence = await claimed.lock(connection)\n"
+        "        if fence is None:\n"
+        "            self.step.watch.gone()\n"
+        "            return Reason.INTERRUPTED\n",
+        "        fence = await claimed.lock(\n"
+        "            connection, document=result.done and self.step.closer.writes_revision\n"
+        "        )\n"
+        "        if fence is None:\n"
+        "            self.step.watch.gone()\n"
+        "            return Reason.INTERRUPTED\n",
         "as where the last part's commit closes the step",
     ),
     Removal(
-        "reply_before_result",
-        CALLS,
-        "from activities.record import lock_run\n",
-        "from activities.record import lock_document_of, lock_run\n",
+        "items_lock_run",
+        "activities/items.py",
+        "        fence = await lock_fence(connection, place.run_id, step_id=step, plan_id=plan)\n",
+        """        run = await read_run(connection, place.run_id)
+        running = await connection.fetchval(
+            "SELECT status = 'RUNNING' FROM steps WHERE id = $1", step
+        )
+        fence = run and Fence(run=run, own_step_running=running, plan_in_force=True)
+""",
     ),
     Removal(
         "items_lock_run",
         "activities/items.py",
-        "        run = await lock_run(connection, self.place.run_id)\n",
-        "        run = await read_run(connection, self.place.run_id)\n",
-    ),
-    Removal(
-        "items_lock_run",
-        "activities/items.py",
-        "from activities.record import Event, append_event, lock_run\n",
-        "from activities.record import Event, append_event, read_run\n",
+        "from activities.fence import lock_fence\n",
+        "from activities.fence import Fence\nfrom activities.record import read_run\n",
     ),
     Removal(
         "deletion_is_a_stop",
         CALLS,
-        """        if run is None:
+        """        if fence is None:
             self.step.watch.gone()
             return Reason.INTERRUPTED
-        fence""",
-        """        assert run is not None
-        fence""",
+        refused""",
+        """        assert fence is not None
+        refused""",
     ),
 )
 
@@ -211,8 +212,8 @@ CALL_ROWS = (
     Removal(
         "stop_stays_with_part",
         CALLS,
-        "            stop if stop in GUARDRAILS else None,\n",
-        "            None,\n",
+        "            stop=stop if stop in GUARDRAILS else None,\n",
+        "            stop=None,\n",
     ),
     Removal(
         "override_once",
@@ -231,7 +232,7 @@ CALL_ROWS = (
     Removal(
         "call_fenced",
         CALLS,
-        """            if (await claimed.fence(connection, run)).refusal is not None:
+        """            if fence.refusal is not None:
                 return False
 """,
         "",
