@@ -17,6 +17,7 @@ from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed, effect
+from activities.loaded import loaded
 from activities.lost import lose_calls
 from activities.model import tokens
 from activities.parts import SHORT_WAIT
@@ -120,7 +121,8 @@ async def _steps(
         if watch.stopping is not None:
             return Outcome(code="stopped", steps=steps, items=items)
         if watch.released:
-            return Outcome(code="done", steps=steps, items=items)
+            row = loaded(tools, got.left) if got.left is not None else None
+            return Outcome(code="done", steps=steps, items=items, row=row)
 
 
 def _closer(claimed: Claimed) -> Closer:

@@ -14,10 +14,10 @@ from temporalio import activity
 from activities.claim import abandon_step
 from activities.death import LOOKS_APART, living
 from activities.hooks import Hook, committed
+from activities.loaded import loaded
 from activities.outcomes import loop_over
 from activities.record import Move, RunRow, insert_comment, lock_run, move, read_run
 from activities.tools import Tools
-from activities.upcoming import step_of
 from deploy.database import Connection, clean
 from workflows.contract import (
     CancelMove,
@@ -29,7 +29,6 @@ from workflows.contract import (
     RunInput,
     TakeOver,
 )
-from workflows.policy import next_work
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import (
     FINAL,
@@ -55,29 +54,9 @@ class Checkpoint:
         """The row as it is now and what comes next; END when it is gone."""
         async with self.tools.pool.acquire() as connection:
             run = await read_run(connection, given.run_id)
-            if run is None:
-                return Loaded(status="DELETED", epoch=0, next=Next.END)
-        next_, round_ = next_work(run.status, step_of(run))
-        settings = self.tools.settings
-        longest = settings.round_timeout
-        if next_ == Next.TRANSCRIBE:
-            longest = settings.transcribe_timeout
-        return Loaded(
-            status=run.status,
-            epoch=run.epoch,
-            next=next_,
-            round=round_,
-            current_round=run.current_round,
-            max_rounds=run.max_rounds,
-            score=run.score,
-            kind=run.kind,
-            document_id=run.document_id,
-            reason=run.reason_code,
-            searchable=self.tools.searchable,
-            heartbeat_seconds=settings.heartbeat_timeout,
-            work_seconds=longest,
-            parking_seconds=settings.parking_seconds,
-        )
+        if run is None:
+            return Loaded(status="DELETED", epoch=0, next=Next.END)
+        return loaded(self.tools, run)
 
     @activity.defn(name="conclude")
     async def conclude(self, given: ConcludeInput) -> Moved:

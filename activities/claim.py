@@ -57,8 +57,10 @@ class Claimed:
     profile: Profile
     falls_back_after: int | None = None
     """See `activities.fallback`."""
+    left: RunRow | None = None
+    """The run as the commit of the step left it."""
     ends_work: bool = False
-    """Its commit left this activity nothing to claim, and the run without an owner."""
+    """That commit left this activity nothing to claim, and the run without an owner."""
 
     async def lock(self, connection: Connection, *, document: bool = False) -> Fence | None:
         """Locks the run and says what may still be written for this step; None: deleted."""

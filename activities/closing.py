@@ -19,6 +19,7 @@ async def close_done(step: Step) -> bool:
     await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
 
     async def work(connection: Connection) -> bool:
+        claimed.left = None  # what an earlier try saw others may have changed
         fence = await claimed.lock(connection, document=closer.writes_revision)
         if fence is None:
             step.watch.gone()

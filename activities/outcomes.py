@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from activities.record import Event, append_event
+from activities.record import RUN_COLUMNS, Event, RunRow, append_event, run_of
 from deploy.database import Connection
 from workflows.scoring import Standing
 from workflows.vocabulary import Actor, EventType, Reason
@@ -26,14 +26,14 @@ class Advance:
 
 async def assess(
     connection: Connection, run_id: str, revision: int, now: Standing, advance: Advance
-) -> int:
-    """Stores how a revision stands, picks the best one anew and moves the run on; its number.
+) -> RunRow:
+    """Stores how a revision stands, picks the best one anew and moves the run on: the run then.
 
     Best = fewest blockers, then majors, then score; of equals the newest. Only revisions from the
     baseline on count: a person's text is never outvoted by an older one.
     """
-    best: int = await connection.fetchval(
-        """
+    row = await connection.fetchrow(
+        f"""
         WITH assessed AS (
             INSERT INTO assessments (run_id, revision, blockers, majors, minors, score, reviewed)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -58,28 +58,32 @@ async def assess(
             owner_worker = CASE WHEN $13 THEN NULL ELSE r.owner_worker END,
             last_progress_at = now()
         FROM best WHERE r.id = $1
-        RETURNING r.best_revision
-        """,
+        RETURNING {RUN_COLUMNS}
+        """,  # noqa: S608
         *(run_id, revision, now.blockers, now.majors, now.minors, now.score),
         advance.reviewed is not None,
         *(advance.works_on_best, advance.current_round, advance.reviewed, advance.pending_review),
         *(advance.outcome, advance.ends_work),
     )
-    return best
+    assert row is not None, "the caller holds the row's lock"
+    return run_of(dict(row))
 
 
-async def go_on(connection: Connection, run_id: str, advance: Advance) -> None:
+async def go_on(connection: Connection, run_id: str, advance: Advance) -> RunRow:
     """The same for a step that made no revision."""
-    await connection.execute(
-        """
-        UPDATE runs SET current_round = $2, pending_review_step = $3,
+    row = await connection.fetchrow(
+        f"""
+        UPDATE runs r SET current_round = $2, pending_review_step = $3,
             outcome = coalesce($4, outcome),
             owner_worker = CASE WHEN $5 THEN NULL ELSE owner_worker END, last_progress_at = now()
         WHERE id = $1
-        """,
+        RETURNING {RUN_COLUMNS}
+        """,  # noqa: S608
         run_id,
         *(advance.current_round, advance.pending_review, advance.outcome, advance.ends_work),
     )
+    assert row is not None, "the caller holds the row's lock"
+    return run_of(dict(row))
 
 
 async def loop_over(connection: Connection, run_id: str, end: Reason) -> None:

@@ -56,7 +56,7 @@ class RefineCloser:
         else:
             over = Reason.NO_PROGRESS  # another review of the same text would find the same
             advance = Advance(current_round=claimed.round, outcome=over, ends_work=True)
-            await go_on(connection, run.id, advance)
+            claimed.left = await go_on(connection, run.id, advance)
         await close_step(
             connection,
             StepClosing(
@@ -94,7 +94,8 @@ class RefineCloser:
         advance = Advance(
             current_round=claimed.round, outcome=over, works_on_best=True, ends_work=True
         )
-        best = await assess(connection, run.id, number, now, advance)
+        claimed.left = await assess(connection, run.id, number, now, advance)
+        best = claimed.left.best_revision or number
         gone: Sequence[Known] = after.gone
         if best != number:
             again, gone = back_to(known, await _body_of(connection, run.document_id, best))

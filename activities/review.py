@@ -97,7 +97,7 @@ class ReviewCloser:
             outcome=end,
             ends_work=claimed.ends_work,
         )
-        await assess(connection, run.id, claimed.input_revision or 0, now, advance)
+        claimed.left = await assess(connection, run.id, claimed.input_revision or 0, now, advance)
         if claimed.ends_work:
             await finish_round(connection, run.id, round_, now.score, end)
 

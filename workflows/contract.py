@@ -61,11 +61,16 @@ class WorkInput:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """How an activity ended. The workflow loads the row whatever this says."""
+    """How an activity ended. The workflow goes by the row whatever this says.
+
+    `row`: as the activity's last commit left it, which is a load like any other; None where it
+    ended without one.
+    """
 
     code: str
     steps: int = 0
     items: int = 0
+    row: Loaded | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,3 +136,14 @@ class Progress:
     score: int | None
     waits_for: str
     epoch: int
+
+    @staticmethod
+    def of(now: Loaded) -> Progress:
+        return Progress(
+            status=now.status,
+            round=now.current_round,
+            max_rounds=now.max_rounds,
+            score=now.score,
+            waits_for=now.next,
+            epoch=now.epoch,
+        )

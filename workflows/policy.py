@@ -31,6 +31,9 @@ PRIORITY = {
 """Where work waits for a slot, as after a power cut, what others wait for comes first. A server
 that knows no priorities takes it in the order of arrival."""
 
+ROW_TOLD = "row-told"
+"""A patch: histories that workers of before took part in have a load behind each activity."""
+
 
 def pause_before(tries: int) -> timedelta:
     """Before a local activity is tried again while the database is away: 5 s in the first minutes,

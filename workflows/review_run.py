@@ -24,6 +24,7 @@ with workflow.unsafe.imports_passed_through():
         Loaded,
         Moved,
         Next,
+        Outcome,
         Progress,
         RunInput,
         TakeOver,
@@ -42,6 +43,7 @@ class ReviewRun:
         self.run_id = given.run_id
         self.news = 0
         self.loaded: Loaded | None = None
+        self.told: Loaded | None = None
         self.by_hand: deque[HandMove] = deque()
         self.take_overs: deque[TakeOver] = deque()
         self.shown: tuple[Any, ...] = ()
@@ -77,16 +79,19 @@ class ReviewRun:
             else:
                 await self.work(now, seen)
 
-    async def work(self, now: Loaded, seen: int) -> None:
-        """One activity. Whatever it ends with, the caller loads the row and decides."""
+    async def work(self, now: Loaded, begun: int) -> None:
+        """One activity. Whatever it ends with, the caller loads the row and decides; what its last
+        commit left is such a load, where nobody signalled since it began."""
         handle = workflow.start_activity(
             now.next,
             WorkInput(run_id=self.run_id, epoch=now.epoch, round=now.round),
+            result_type=Outcome,
             cancellation_type=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
             summary=f"{now.next} {now.round}" if now.round else now.next,
             **policy.work_options(now),
         )
         handle.add_done_callback(lambda task: task.cancelled() or task.exception())  # heard
+        seen = begun
         while not await self.ended_or_news(handle, seen):
             if self.take_overs:
                 if (await self.local("take_over", self.take_overs.popleft(), Moved)).moved:
@@ -100,6 +105,9 @@ class ReviewRun:
                 handle.cancel()  # waited for a while, then abandoned: the fence holds
                 await workflow.wait([handle], timeout=policy.STOP_WAIT.total_seconds())
                 return
+        row = None if handle.cancelled() or handle.exception() else handle.result().row
+        if row and not self.pending(begun) and workflow.patched(policy.ROW_TOLD):
+            self.told = row
 
     async def ended_or_news(self, handle: workflow.ActivityHandle[Any], seen: int) -> bool:
         """True when the activity ended, in whatever way."""
@@ -125,7 +133,8 @@ class ReviewRun:
             await self.local("move_by_hand", self.by_hand.popleft(), Moved)
 
     async def load(self) -> Loaded:
-        now: Loaded = await self.local("load", RunInput(run_id=self.run_id), Loaded)
+        told, self.told = self.told, None
+        now: Loaded = told or await self.local("load", RunInput(run_id=self.run_id), Loaded)
         self.loaded = now
         shown = (now.status, now.current_round, now.score)
         if shown != self.shown:
@@ -186,12 +195,4 @@ class ReviewRun:
 
     @workflow.query
     def progress(self) -> Progress:
-        now = self.loaded or Loaded(status="", epoch=0, next="load")
-        return Progress(
-            status=now.status,
-            round=now.current_round,
-            max_rounds=now.max_rounds,
-            score=now.score,
-            waits_for=now.next,
-            epoch=now.epoch,
-        )
+        return Progress.of(self.loaded or Loaded(status="", epoch=0, next="load"))

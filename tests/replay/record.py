@@ -105,6 +105,14 @@ async def parked(stack: Stack, llm: FakeLLM) -> None:
     await store(stack, run["id"], "parked")
 
 
+async def told(stack: Stack, llm: FakeLLM) -> None:
+    """No load stands between two rounds: the first one's activity says how it left the row."""
+    llm.script(good_reviewer(errors=[("E1x", "blue")]))
+    run = await stack.create()
+    await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    await store(stack, run["id"], "row_told")
+
+
 async def interrupted(stack: Stack, llm: FakeLLM) -> None:
     llm.script(Reply(hang=True))
     run = await stack.create()
@@ -128,6 +136,7 @@ SCENES: dict[Scene, tuple[str, ...]] = {
     retried: ("waiting_for_a_retry",),
     taken_over: ("taken_over",),
     parked: ("parked",),
+    told: ("row_told",),
 }
 
 

@@ -61,8 +61,8 @@ def cut(lines: Sequence[SourceLine], budget: int, count: Count) -> tuple[Window,
     if not lines:
         return ()
     if _count_all(lines, count) <= budget // 2:  # most sources: no need to count line by line
-        last = lines[-1]
-        return (Window(first=lines[0].number, start=0, last=last.number, end=len(last.text)),)
+        end = len(lines[-1].text)
+        return (Window(first=lines[0].number, start=0, last=lines[-1].number, end=end),)
     pieces = [piece for line in lines for piece in _pieces(line, max(1, budget // 10), count)]
     total = sum(piece.tokens for piece in pieces)
     if total <= budget:
