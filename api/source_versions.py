@@ -41,6 +41,7 @@ async def add_source(
             "UPDATE sources SET replaced_by = $2 WHERE id = $1", old["id"], source_id
         )
         await _need_not_be_heard(connection, old["id"])
+    await _begin_anew(connection, document_id)
     await _tell(connection, tools, document_id, {"source": source_id, "replaces": wanted.replaces})
     source = await queries.source(connection, document_id, source_id)
     assert source is not None
@@ -130,6 +131,20 @@ async def _need_not_be_heard(connection: Connection, source_id: str) -> None:
         """,
         source_id,
     )
+
+
+async def _begin_anew(connection: Connection, document_id: str) -> None:
+    """A step that was stopped is cut by the lines of the old text: what it has so far was made of
+    them, and where they were cut nobody knows in the new one."""
+    rows = await connection.fetch(
+        """
+        SELECT id FROM runs WHERE document_id = $1 AND status IN ('INTERRUPTED', 'FAILED')
+        ORDER BY id FOR NO KEY UPDATE
+        """,
+        document_id,
+    )
+    for row in rows:
+        await record.void_unfinished(connection, row["id"])
 
 
 async def _tell(

@@ -38,17 +38,21 @@ class Stands:
     """Items that are stored already when it stops there."""
 
 
-def documents(copies: int) -> dict[str, Stands]:
+def documents(copies: int, kind: str) -> dict[str, Stands]:
     source = {"name": "t.txt", "media_type": "text/plain"}
-    short = {"kind": "minutes", "sources": [{**source, "text": TRANSCRIPT}]}
-    long = {"kind": "minutes", "profile": "windows", "sources": [{**source, "text": LONG}]}
+    short = {"kind": kind, "sources": [{**source, "text": TRANSCRIPT}]}
+    long = {"kind": kind, "profile": "windows", "sources": [{**source, "text": LONG}]}
     kinds = {
         "at once": Stands(document=short, schema="redraft_draft", items=2),
         "noting": Stands(document=long, schema="redraft_draft", items=3, parts="notes", at_once=3),
         "composing": Stands(document=long, schema="redraft_draft", items=4, parts="", before=3 * 5),
-        "reviewed": Stands(document=minutes(errors=3), schema="redraft_review", items=1),
-        "reviewing": Stands(document=minutes(errors=3), schema="redraft_review", items=2),
-        "refining": Stands(document=minutes(errors=3), schema="redraft_refine", items=1, before=3),
+        "reviewed": Stands(document=minutes(errors=3, kind=kind), schema="redraft_review", items=1),
+        "reviewing": Stands(
+            document=minutes(errors=3, kind=kind), schema="redraft_review", items=2
+        ),
+        "refining": Stands(
+            document=minutes(errors=3, kind=kind), schema="redraft_refine", items=1, before=3
+        ),
     }
     return {f"{name} {copy}": one for copy in range(copies) for name, one in kinds.items()}
 
@@ -82,13 +86,17 @@ class Model:
         return script
 
 
-async def power_cut(stack: Stack, llm: FakeLLM, heard: FakeRecogniser, copies: int = 1) -> float:
+async def power_cut(
+    stack: Stack, llm: FakeLLM, heard: FakeRecogniser, *, copies: int = 1, kind: str = "minutes"
+) -> float:
     """On a stack with a worker and with `environment`; seconds from the restart to the last."""
-    model = Model(stands=documents(copies))
+    model = Model(stands=documents(copies, kind))
     llm.script(model)
     heard.script = model.hears(copies)
     await _profiles(stack, heard)
-    runs = {f"recorded {n}": await _recorded(stack, f"recorded {n}") for n in range(2 * copies)}
+    runs = {
+        f"recorded {n}": await _recorded(stack, f"recorded {n}", kind) for n in range(2 * copies)
+    }
     for title, one in model.stands.items():
         runs[title] = await stack.create({**one.document, "title": title})
     for title, one in model.stands.items():
@@ -121,11 +129,11 @@ async def _profiles(stack: Stack, heard: FakeRecogniser) -> None:
         assert code == 201, answer
 
 
-async def _recorded(stack: Stack, title: str) -> Json:
+async def _recorded(stack: Stack, title: str, kind: str) -> Json:
     sound = sounds.wav([(2.3, True), (0.2, False)] * PARTS)
     answer = await stack.http.post(
         "/api/documents",
-        data={"kind": "minutes", "title": title},
+        data={"kind": kind, "title": title},
         files={"audio": ("talk.wav", sound, "audio/wav")},
     )
     assert answer.status_code == 201, answer.text

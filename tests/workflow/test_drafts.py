@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from api.cli.__main__ import main
 from deploy.offline_model.server import OfflineModel
-from tests.conftest import StartStack
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Items, Reply, Request, draft_items
-from tests.services import ROOT
 from tests.stack import Json, Stack, consistent
 
 SAID = [f"Ana: so it is decided, number {n} gets the green light." for n in (1, 2, 3)]
@@ -197,36 +192,24 @@ async def test_the_offline_model_drafts_by_rules_says_so_and_is_continued(
     ]
 
 
-async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_of_its_own(
-    start_stack: StartStack, tmp_path: Path
+async def test_what_was_drafted_from_a_wrong_transcript_is_not_kept_when_it_is_corrected(
+    stack: Stack, llm: FakeLLM
 ) -> None:
-    kinds, own = tmp_path / "kinds", tmp_path / "templates"
-    copied = kinds / "councils"
-    shutil.copytree(ROOT / "workflows" / "kinds" / "minutes", copied)
-    for path in (copied / "__init__.py", copied / "sample" / "document.json"):
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace('"minutes"', '"councils"'), encoding="utf-8")
-    assert main(["kinds", "check", str(copied)]) == 0
-    own.mkdir()
-    (own / "council.md").write_text("## Decisions {#decisions}\n\nEach.\n", encoding="utf-8")
-    folders = {"REDRAFT_KINDS_DIR": str(kinds), "REDRAFT_TEMPLATES_DIR": str(own)}
-    stack = await start_stack(folders)
-    model = OfflineModel(rate=0)
-    port = await model.start()
-    offline = {"name": "offline", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
-    assert (await stack.call("POST", "/api/profiles", offline))[0] == 201
-    source = {"name": "t.txt", "media_type": "text/plain", "text": SHORT}
-    told: Json = {"kind": "councils", "profile": "offline", "sources": [source]}
-    run = await stack.create({**meeting(), **told, "attributes": {"template": "council"}})
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
-    await model.stop()
-    body = await body_of(stack, run, run["offered_revision"])
-    assert [line for line in body.splitlines() if line.startswith("##")] == ["## Decisions"]
-    assert "- Ana: We decided to ship the blue box on Friday." in body
-    code, kinds_told = await stack.call("GET", "/api/kinds")
-    [councils] = [kind for kind in kinds_told["items"] if kind["name"] == "councils"]
-    assert code == 200
-    assert "council" in [template["name"] for template in councils["templates"]]
+    first = Reply(items=[section(key) for key in GENERAL], stall_after=Items(2))
+    llm.queue(first, schema="redraft_draft")
+    run = await stack.create(meeting())
+    await kept(stack, run, ["summary", "topics"])
+    assert (await stack.call("POST", f"/api/runs/{run['id']}/interrupt"))[0] == 202
+    await llm.wait_gone(1)
+    sources = f"/api/documents/{run['document_id']}/sources"
+    [old] = (await stack.call("GET", sources))[1]["items"]
+    right = {"name": "t.txt", "media_type": "text/plain", "text": SHORT, "replaces": old["id"]}
+    assert (await stack.call("POST", sources, right))[0] == 201
+    assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    assert llm.of("redraft_draft")[1].already == []
+    assert "We decided to ship the blue box" in await body_of(stack, run)
+    await consistent(stack, run["id"])
 
 
 def section(key: str) -> Json:

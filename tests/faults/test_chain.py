@@ -1,0 +1,101 @@
+"""The chain from a recording or a transcript to the person, for a kind that somebody copied."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from temporalio.client import Client
+
+from api.cli.__main__ import main
+from deploy.offline_model.server import OfflineModel
+from tests.fake_llm import FakeLLM
+from tests.fake_llm.recogniser import FakeRecogniser
+from tests.faults.kit import PATIENT
+from tests.faults.power_cut import power_cut
+from tests.services import ROOT, PostgresServer, TemporalServer
+from tests.stack import Stack
+
+SAID = """Ana: Let's talk about the blue box, which the customers wait for.
+Bo: The paint is dry and the lid fits since yesterday evening.
+Ana: We decided to ship the blue box on Friday.
+Bo: I will write the note for the customers."""
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of minutes under a name of its own, and beside it a folder of templates."""
+    kinds = tmp_path_factory.mktemp("kinds")
+    shutil.copytree(ROOT / "workflows" / "kinds" / "minutes", kinds / "councils")
+    for path in (kinds / "councils/__init__.py", kinds / "councils/sample/document.json"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"minutes"', '"councils"'), encoding="utf-8")
+    (kinds / "own").mkdir()
+    template = "## Decisions {#decisions}\n\nEach.\n"
+    (kinds / "own" / "council.md").write_text(template, encoding="utf-8")
+    return kinds
+
+
+@pytest_asyncio.fixture(scope="module")
+async def chain(
+    postgres: PostgresServer,
+    temporal: TemporalServer,
+    temporal_client: Client,
+    model_port: int,
+    copied: Path,
+) -> AsyncIterator[Stack]:
+    environment = {
+        **PATIENT,
+        "REDRAFT_KINDS_DIR": str(copied),
+        "REDRAFT_TEMPLATES_DIR": str(copied / "own"),
+        "REDRAFT_BLOB_URL": (copied / "recordings").as_uri(),
+        "REDRAFT_SPEECH_PART_SECONDS": "3",
+    }
+    (copied / "recordings").mkdir()
+    url = f"http://127.0.0.1:{model_port}/v1"
+    stack = Stack(postgres, temporal, temporal_client, url, environment)
+    yield await stack.start()
+    await stack.stop()
+
+
+async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_of_its_own(
+    chain: Stack, copied: Path
+) -> None:
+    assert main(["kinds", "check", str(copied / "councils")]) == 0
+    model = OfflineModel(rate=0)
+    port = await model.start()
+    offline = {"name": "offline", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
+    assert (await chain.call("POST", "/api/profiles", offline))[0] == 201
+    run = await chain.create(
+        {
+            "kind": "councils",
+            "title": "Monday",
+            "profile": "offline",
+            "attributes": {"template": "council"},
+            "sources": [{"name": "t.txt", "media_type": "text/plain", "text": SAID}],
+        }
+    )
+    run = await chain.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
+    await model.stop()
+    number = run["offered_revision"]
+    path = f"/api/documents/{run['document_id']}/revisions/{number}"
+    body = (await chain.call("GET", path))[1]["body"]
+    assert [line for line in body.splitlines() if line.startswith("##")] == ["## Decisions"]
+    assert "- Ana: We decided to ship the blue box on Friday." in body
+    [councils] = [
+        kind
+        for kind in (await chain.call("GET", "/api/kinds"))[1]["items"]
+        if kind["name"] == "councils"
+    ]
+    assert "council" in [template["name"] for template in councils["templates"]]
+
+
+@pytest.mark.timeout(300)
+async def test_documents_over_all_stages_go_on_from_their_items_after_a_power_cut(
+    chain: Stack, llm: FakeLLM
+) -> None:
+    async with FakeRecogniser() as heard:
+        await power_cut(chain, llm, heard, kind="councils")
