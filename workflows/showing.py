@@ -16,24 +16,27 @@ from workflows.kinds.kind import Material
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One entry of a section; '' where it says nothing. `sort` names what it is, for its looks."""
+    """One entry of a section; '' where it says nothing. `sort` names what it is, for its looks;
+    `text` is the line as it stands in the body, by which issues quote it."""
 
     times: str
     word: str
     name: str
     cost: str
     sort: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
     """A day: its name, further facts (date, place), and what stands in it in its order. A piece
-    that is a text is Markdown."""
+    that is a text is Markdown; `text` is the heading as it stands in the body."""
 
     title: str
     facts: tuple[str, ...]
     pieces: tuple[Line | str, ...]
     cost: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from api.idempotency import web_of
 from api.pages import change as pages_change
 from api.pages import view as pages_view
 from api.pages.render import Refused, page, words_of
-from api.pages.schedule import day_of, ledger, schedule, schedules
+from api.pages.schedule import day_of, ledger, open_ones, schedule, schedules
 from api.paths import or_404
 from api.queries import Reader
 from api.queries.pages import rounds_change
@@ -114,9 +114,11 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
     shown, why = _shown(run, texts, words)
     evidence = {name for issue in issues for name in issue.evidence}
     versions = {**_versions(run, texts, sources), "issues": _version_of(issues, run)}
+    if schedules(state, run.kind):  # open issues are shown at their lines
+        versions["text"] += "".join(f" I{issue.number}" for issue in open_ones(issues))
     named = set(request.query_params.getlist("have"))
     have = {name for name, version in versions.items() if f"{name} {version}" in named}
-    plan = None if "text" in have else await schedule(state, document, shown, sources)
+    plan = None if "text" in have else await schedule(state, document, shown, sources, issues)
     planned = plan is not None or ("text" in have and schedules(state, run.kind))
     change = None if "changes" in have else await _change(request, texts, run)
     return {

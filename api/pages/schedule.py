@@ -12,17 +12,23 @@ from api.state import State
 from api.text import Catalogue
 from workflows.kinds.kind import Material, SourceText
 from workflows.showing import Line, Section, schedule_of
-from workflows.vocabulary import CallStatus, StepName
+from workflows.vocabulary import CallStatus, IssueStatus, StepName
 
+OPEN_STATUSES = frozenset({IssueStatus.OPEN, IssueStatus.REOPENED})
 _LONGEST = 200_000
 _LONGEST_DAY = 600
 Pieces = list[Mapping[str, Any]]
 
 
 async def schedule(
-    state: State, document: wire.Document, shown: wire.Revision | None, sources: list[wire.Source]
+    state: State,
+    document: wire.Document,
+    shown: wire.Revision | None,
+    sources: list[wire.Source],
+    issues: Sequence[wire.Issue] = (),
 ) -> Pieces | None:
-    """Days, tables and Markdown in their order, for `schedule.html`; None for a plain text."""
+    """Days, tables and Markdown in their order, for `schedule.html`, with the open issues at the
+    lines they quote; None for a plain text."""
     kind = state.kinds.get(document.kind)
     if kind is None or shown is None or len(shown.body) > _LONGEST:
         return None
@@ -34,7 +40,7 @@ async def schedule(
             SourceText(id=s.id, name=s.name, media_type=s.media_type, text=s.text) for s in sources
         ),
     )
-    return await asyncio.to_thread(_pieces, kind, material, shown.body)
+    return await asyncio.to_thread(_pieces, kind, material, shown.body, issues)
 
 
 def schedules(state: State, kind: str) -> bool:
@@ -42,21 +48,36 @@ def schedules(state: State, kind: str) -> bool:
     return getattr(state.kinds.get(kind), "schedule", None) is not None
 
 
-def _pieces(kind: object, material: Material, body: str) -> Pieces | None:
+def _pieces(
+    kind: object, material: Material, body: str, issues: Sequence[wire.Issue]
+) -> Pieces | None:
     found = schedule_of(kind, material, body)
-    return None if found is None else [_piece(piece) for piece in found.pieces]
+    marks: dict[str, list[int]] = {}
+    for issue in open_ones(issues):
+        marks.setdefault(issue.quote, []).append(issue.number)
+    return None if found is None else [_piece(piece, marks) for piece in found.pieces]
 
 
-def _piece(piece: object) -> Mapping[str, Any]:
+def open_ones(issues: Sequence[wire.Issue]) -> list[wire.Issue]:
+    return [issue for issue in issues if issue.status in OPEN_STATUSES]
+
+
+Marks = Mapping[str, Sequence[int]]
+
+
+def _piece(piece: object, marks: Marks) -> Mapping[str, Any]:
     if isinstance(piece, str):
         return {"markdown": markdown.render(piece)}
     if isinstance(piece, Section):
-        return {"day": piece, "lines": [_line(line) for line in piece.pieces]}
+        lines = [_line(line, marks) for line in piece.pieces]
+        return {"day": piece, "lines": lines, "issues": marks.get(piece.text, ())}
     return {"table": piece}
 
 
-def _line(line: Line | str) -> Mapping[str, Any]:
-    return {"markdown": markdown.render(line)} if isinstance(line, str) else {"entry": line}
+def _line(line: Line | str, marks: Marks) -> Mapping[str, Any]:
+    if isinstance(line, str):
+        return {"markdown": markdown.render(line)}
+    return {"entry": line, "issues": marks.get(line.text, ())}
 
 
 def day_of(payload: Mapping[str, Any]) -> str:

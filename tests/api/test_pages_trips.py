@@ -9,7 +9,7 @@ import pytest
 from deploy.database import new_id
 from tests.api.harness import Api
 from tests.pages.forms import Browser
-from tests.read_rows import add_call, add_step, insert
+from tests.read_rows import add_call, add_issue, add_step, insert
 from tests.unit.trips import queries, reference_text, trip
 
 SENTENCE = "3 days in Rockford for 2 people, budget 800 USD."
@@ -113,7 +113,11 @@ async def test_a_plan_is_shown_day_by_day_with_its_costs(api: Api, browser: Brow
         assert "<bdi>&lt;b&gt;Dial&lt;/b&gt; A Cake, Rockford</bdi>" in shown
         assert '<td class="num">1608 USD</td>' in shown
         assert "Budget 1700 USD, 92 USD left" in shown
-    regions = await browser.open(f"/runs/{run['id']}?regions=1&have=text 0 False")
+    quote = "- dinner: Coco Bambu, Rockford (72 USD)"
+    await add_issue(api.pool, run["id"], 7, quote=quote)
+    shown = (await browser.open(f"/runs/{run['id']}")).text
+    assert re.search(r'Coco Bambu, Rockford</bdi> <a class="mark"[^>]*>I7</a>', shown)
+    regions = await browser.open(f"/runs/{run['id']}?regions=1&have=text 0 False I7")
     assert 'class="trip"' not in regions.text
 
 

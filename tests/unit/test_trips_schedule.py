@@ -46,6 +46,7 @@ def test_a_plan_is_its_days_and_its_costs() -> None:
         name="F3573659, St. Petersburg → Rockford",
         cost="474 USD",
         sort="flight",
+        text="- 15:40–17:04 flight: F3573659, St. Petersburg → Rockford (474 USD)",
     )
     made = costs(found)
     assert made.head == ("Day", "Transport", "Meals", "Stay", "Total")

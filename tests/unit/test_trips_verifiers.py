@@ -184,7 +184,12 @@ def test_a_flight_that_is_not_in_the_data_is_found() -> None:
 def test_a_place_that_is_not_in_the_data_is_found() -> None:
     days = days_of("00")
     entry(days, 2, "breakfast")["name"] = "Dial A Pie, Rockford"
-    assert "Dial A Pie" in only(verified(material("00"), days), "places").problem
+    found = only(verified(material("00"), days), "places")
+    assert "Dial A Pie" in found.problem
+    assert found.suggestion is None
+    entry(days, 2, "breakfast")["name"] = "Dial A Cakes, Rockford"  # a slip of the pen
+    found = next(one for one in verified(material("00"), days) if one.raised_by.endswith("places"))
+    assert found.suggestion == "- breakfast: Dial A Cake, Rockford (29 USD)"
 
 
 def test_a_wrong_price_is_found_and_put_right() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import pairwise
 
 from workflows.kinds.itinerary.costs import legs_of, prices, total, total_line
@@ -20,6 +21,10 @@ _FASTEST = 120
 """Kilometres an hour between two places of a day."""
 _NEAR = 3
 """Kilometres that need no look at the clock."""
+_SLIP = 0.88
+"""How much of a name is the same when it is only written wrong."""
+_MOST_GUESSED = 10
+"""Names a plan may have wrong before nobody looks any more for the one that was meant."""
 _SHORTEST = 20
 """Minutes between two cities at least."""
 
@@ -27,20 +32,36 @@ _SHORTEST = 20
 def check_places(trip: Trip) -> Iterator[Finding]:
     """Sights, meals and stays are in the reference data, and where the traveller is that day."""
     sorts = {place.sort for place in trip.reference.places}
-    here = ""
+    here, unknown = "", 0
     for day in trip.days:
         around = {city_key(day.city), here, *(c for _, a, b in trip.legs(day) for c in (a, b))}
         here = city_key(day.city)
         for entry in day.of(Sort.SIGHT, Sort.MEAL, Sort.STAY):
             found = trip.reference.find(entry.name)
             if not found and entry.sort in sorts:
-                yield issue("unknown_place", entry.line, f"The reference data has no {entry.name}.")
+                unknown += 1
+                yield issue(
+                    "unknown_place",
+                    entry.line,
+                    f"The reference data has no {entry.name}.",
+                    suggestion=_meant(trip, entry) if unknown < _MOST_GUESSED else None,
+                )
             elif found and not any(city_key(place.city) in around for place in found):
                 yield issue(
                     "wrong_city",
                     entry.line,
                     f"{entry.name} is in {found[0].city}; nobody is there on this day.",
                 )
+
+
+def _meant(trip: Trip, entry: Entry) -> str | None:
+    """The line with the name that is nearest to it, if one is so near that a slip is likely."""
+    head, _, _ = entry.name.rpartition(",")
+    name = head or entry.name
+    alike = (place.name for place in trip.reference.places if place.sort is entry.sort)
+    names = {plain(name): name for name in alike}
+    near = get_close_matches(plain(name), names, n=1, cutoff=_SLIP)
+    return entry.line.replace(name, names[near[0]], 1) if near else None
 
 
 def check_connections(trip: Trip) -> Iterator[Finding]:

@@ -74,6 +74,7 @@ def _day(day: Day, body: str, currency: str, chinese: bool) -> Section:
         facts=tuple(_fact(piece, chinese) for piece in rest),
         pieces=tuple(_pieces(day, body, currency)),
         cost=amount(sum(known), currency) if known else "",
+        text=day.heading,
     )
 
 
@@ -118,6 +119,7 @@ def _line(entry: Entry, currency: str) -> Line:
         name=entry.name,
         cost="" if entry.cost is None else amount(entry.cost, currency),
         sort=entry.sort.value,
+        text=entry.line,
     )
 
 
