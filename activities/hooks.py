@@ -1,8 +1,8 @@
 """Named points around every commit and every external effect, at which a test ends or freezes us.
 
 `REDRAFT_FAULT=claim.committed:2` ends the process as kill -9 does when that point is reached the
-second time; `…:2:freeze` stops it there until it is continued. Without the variable, read once at
-import, nothing of this costs anything.
+second time; `…:2:freeze` stops it there until it is continued. Without the variable, which a worker
+reads as it starts, nothing of this costs anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -65,7 +65,13 @@ def _read(given: str) -> _Fault | None:
     return _Fault(point=point, times=int(times or 1), freeze=how == "freeze") if point else None
 
 
-_fault = _read(os.environ.get("REDRAFT_FAULT", ""))
+_fault: _Fault | None = None
+
+
+def arm(environment: Mapping[str, str]) -> None:
+    """From now on this process ends or freezes where the variable says."""
+    global _fault  # noqa: PLW0603
+    _fault = _read(environment.get("REDRAFT_FAULT", ""))
 
 
 def at(point: str) -> None:

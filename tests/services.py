@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ def spawn(
     directory: Path = ROOT,
     account: accounts.Account | None = None,
     death_signal: int = signal.SIGKILL,
+    pass_fds: Collection[int] = (),
 ) -> subprocess.Popen[bytes]:
     """A child that dies with this process; its words go to `log`."""
     with log.open("ab") as out:
@@ -66,6 +67,7 @@ def spawn(
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
+            pass_fds=pass_fds,
             preexec_fn=_tie_to_parent(death_signal),  # noqa: PLW1509
         )
 

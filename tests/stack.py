@@ -1,5 +1,5 @@
-"""Redraft's own processes for a test, started the way a user starts them: API and workers beside a
-FakeLLM, a database and a namespace of their own.
+"""Redraft's own processes for a test: API and workers beside a FakeLLM, a database and a namespace
+of their own.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import httpx2
 from temporalio.client import Client
 
 from deploy.database import prepare_connection
+from tests import nursery
 from tests.eventually import eventually
 from tests.services import PostgresServer, TemporalServer, end, free_port, make_namespace, spawn
 from workflows.vocabulary import workflow_id
@@ -53,7 +54,11 @@ class Stack:
         client: Client,
         model_url: str,
         environment: Mapping[str, str] | None = None,
+        *,
+        as_a_user: bool = False,
     ) -> None:
+        """`as_a_user`: each process imports for itself, where it matters how long that takes."""
+        self.as_a_user = as_a_user
         self.postgres, self.temporal, self.client = postgres, temporal, client
         self.model_url = model_url
         self.more = dict(environment or {})
@@ -97,18 +102,21 @@ class Stack:
         }
 
     def api(self) -> subprocess.Popen[bytes]:
-        argv = [sys.executable, "-m", "api"]
-        log = self.folder / "api.log"
-        self.api_process = spawn(argv, log=log, environment=self.environment())
+        self.api_process = self._begin("api", self.folder / "api.log", self.environment())
         return self.api_process
 
     def worker(self, **more: str) -> subprocess.Popen[bytes]:
         log = self.folder / f"worker{len(self.workers)}.log"
-        process = spawn(
-            [sys.executable, "-m", "worker"], log=log, environment={**self.environment(), **more}
-        )
+        process = self._begin("worker", log, {**self.environment(), **more})
         self.workers.append(process)
         return process
+
+    def _begin(
+        self, program: str, log: Path, environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
+        if self.as_a_user:
+            return spawn([sys.executable, "-m", program], log=log, environment=environment)
+        return nursery.begin(program, log=log, environment=environment)
 
     async def until_ready(self) -> None:
         async def ready() -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Sequence
 
+from activities import hooks
 from deploy import logs
 from deploy.settings import SettingsError, load
 from deploy.usage import only_help
@@ -32,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return 2
     logs.configure(style=settings.log_format, level=settings.log_level)
+    hooks.arm(os.environ)
     sys.setswitchinterval(SWITCH_SECONDS)
     try:
         return asyncio.run(run(settings))

@@ -200,7 +200,7 @@ async def rig(*, small: bool = False) -> AsyncIterator[Rig]:
         await postgres.make_template()
         client = await temporal.ready()
         async with ModelServer() as model:
-            stack = Stack(postgres, temporal, client, model.base_url)
+            stack = Stack(postgres, temporal, client, model.base_url, as_a_user=True)
             try:
                 await stack.start()
                 async with _own_sessions(stack) as own:

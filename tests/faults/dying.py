@@ -1,14 +1,9 @@
-"""Workers of one stack that die one after the other, each at the point it was told.
-
-The next one has imported everything before it begins, so a death costs little time.
-"""
+"""Workers of one stack that die one after the other, each at the point it was told."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
 import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,27 +14,12 @@ from temporalio.client import Client
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM
 from tests.faults.kit import ended, nothing_repaid, worker_seen
-from tests.services import PostgresServer, TemporalServer, spawn
+from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack, consistent
 
 PATIENCE = 150
 """Seconds for anything to happen; nothing in a product is waited for that long."""
 KILLED = 137
-
-
-def warm(stack: Stack, fault: str = "", **more: str) -> subprocess.Popen[bytes]:
-    """A worker that has imported everything; it begins at `start`."""
-    log = stack.folder / f"worker{len(stack.workers)}.log"
-    environment = {**stack.environment(), **more, "REDRAFT_FAULT": fault}
-    argv = [sys.executable, "-m", "tests.faults.warm"]
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})  # inherited: it may come early
-    stack.workers.append(spawn(argv, log=log, environment=environment))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGUSR1})
-    return stack.workers[-1]
-
-
-def start(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGUSR1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,22 +41,12 @@ class Dying:
         self.stack, self.llm = stack, llm
         self.kills = len(points)
         self.left = deque(points)
-        self.point = self.at = ""
+        self.at = ""
         self.deaths: dict[str, float] = {}
-        self.following: subprocess.Popen[bytes] | None = None
-
-    def _warm_next(self) -> None:
-        self.point = self.left.popleft() if self.left else ""
-        self.following = warm(self.stack, self.point)
 
     def begins(self) -> subprocess.Popen[bytes]:
-        if self.following is None:
-            self._warm_next()
-        assert self.following is not None, "just made"
-        now, self.at = self.following, self.point
-        start(now)
-        self._warm_next()
-        return now
+        self.at = self.left.popleft() if self.left else ""
+        return self.stack.worker(REDRAFT_FAULT=self.at)
 
     async def died(self, process: subprocess.Popen[bytes]) -> None:
         """It did, at its point and by itself."""
@@ -92,7 +62,7 @@ class Dying:
 
     async def lives(self) -> subprocess.Popen[bytes]:
         """The last one, once it is known to the others."""
-        assert [self.point, *self.left] == [""], "all others died"
+        assert not self.left, "all others died"
         now = self.begins()
         await worker_seen(self.stack, now, PATIENCE)
         return now

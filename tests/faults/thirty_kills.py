@@ -16,7 +16,6 @@ import time
 from dataclasses import dataclass, replace
 
 from tests.fake_llm import FakeLLM, Player, Reply, Request, good_reviewer
-from tests.faults.dying import start, warm
 from tests.faults.kit import ended, nothing_repaid, worker_seen
 from tests.faults.rounds import all_five_rounds, five_rounds, replanted, three_reviewers
 from tests.stack import Stack, consistent
@@ -128,12 +127,9 @@ async def thirty_kills(stack: Stack, llm: FakeLLM, *, seed: int, kills: int = 30
     # The run lasts longer than all the lives together, so that each kill finds it at work.
     llm.script(_unequal(kills * 2 * LONGEST_LIFE / (_STEPS * _CHUNKS)))
     run_id = (await stack.create(five_rounds()))["id"]
-    following, in_flight = warm(stack), 0
-    first = dice.randrange(len(MOMENTS))
+    first, in_flight = dice.randrange(len(MOMENTS)), 0
     for at in range(kills):
-        now = following
-        start(now)
-        following = warm(stack)
+        now = stack.worker()
         how = MOMENTS[(first + at) % len(MOMENTS)]
         await asyncio.wait_for(how(stack, llm, now, dice), PATIENCE)
         os.kill(now.pid, signal.SIGKILL)
@@ -141,11 +137,11 @@ async def thirty_kills(stack: Stack, llm: FakeLLM, *, seed: int, kills: int = 30
         in_flight += await open_calls(stack)
         assert (await stack.run(run_id))["status"] == "RUNNING", "killed while it was at work"
     llm.script(good_reviewer(errors=replanted()))
-    start(following)
+    last = stack.worker()
     await stack.until(run_id, "AWAITING_CONFIRMATION", seconds=PATIENCE)
     completed = await nothing_lost(stack, llm, run_id, in_flight)
-    following.send_signal(signal.SIGTERM)
-    await ended(following)
+    last.send_signal(signal.SIGTERM)
+    await ended(last)
     return Killed(
         kills=kills,
         requests=len(llm.requests),
