@@ -137,7 +137,13 @@ class Stack:
     async def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Any]:
-        answer = await self.http.request(method, path, json=body, headers=dict(headers or {}))
+        try:
+            answer = await self.http.request(method, path, json=body, headers=dict(headers or {}))
+        except httpx2.RemoteProtocolError:
+            if method != "GET":
+                raise
+            # The server ended a kept connection in the moment in which we used it.
+            answer = await self.http.request(method, path, headers=dict(headers or {}))
         is_json = "json" in answer.headers.get("content-type", "")
         return answer.status_code, answer.json() if is_json else answer.text
 

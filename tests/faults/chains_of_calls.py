@@ -126,8 +126,9 @@ async def fault_of_ours(workers: Dying) -> None:
     run = await stack.create(minutes(errors=1, profile="gone"))
     await stack.sql("UPDATE profiles SET name = 'away' WHERE name = 'gone'")
     await workers.dies(2)
-    now = await stack.run(run["id"])
-    assert (now["status"], now["phase"]["code"]) == ("RUNNING", "waiting_retry")
+    [now] = await stack.sql("SELECT status, retry_at, last_error_code FROM runs")
+    assert (now["status"], now["last_error_code"]) == ("RUNNING", "internal")
+    assert now["retry_at"] is not None, "shown as waiting until then"
     await stack.sql("UPDATE profiles SET name = 'gone' WHERE name = 'away'")
     await workers.lives()
     await workers.all_is_well(run)
