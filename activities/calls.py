@@ -167,10 +167,9 @@ class PartCall:
     async def _stream(self) -> CallEnd | None:
         step = self.step
         step.calls[self.id] = self.call
-        aside = [
-            asyncio.create_task(self.writer.run()),
-            asyncio.create_task(self.metered.thinking()),
-        ]
+        aside = [asyncio.create_task(self.writer.run())]
+        if step.meter.limits:
+            aside.append(asyncio.create_task(self.metered.thinking()))
         streaming: asyncio.Task[object] = asyncio.create_task(self.call.run())
         self.metered.cut = streaming.cancel
         step.watch.streams.add(streaming)

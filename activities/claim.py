@@ -162,7 +162,8 @@ async def _prepare(
     """Reads texts and makes the cut outside the transaction; the claim checks it still fits."""
 
     async def read(connection: Connection) -> _Prepared | NotClaimed:
-        run, plans = await read_due(connection, watch.run_id)
+        left, watch.left = watch.left, None
+        run, plans = (left, {}) if left else await read_due(connection, watch.run_id)
         refusal = _refusal(run, watch, round_, names)
         if refusal is not None or run is None:
             return refusal or NotClaimed(code="deleted")

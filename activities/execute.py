@@ -21,6 +21,7 @@ from activities.record import Event, Move, RunRow, append_event, lock_run, move
 from activities.recut import TOO_LONG, mark_plan
 from activities.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
+from workflows.budget import SECONDS
 from workflows.kinds.kind import FOLLOWS
 from workflows.transitions import INTERRUPTED_REASONS
 from workflows.vocabulary import (
@@ -53,7 +54,9 @@ async def execute(step: Step) -> None:
     """Raises RetryLater, or what is a fault of ours. The step row is closed in every other case."""
     claimed, watch = step.claimed, step.watch
     watch.step_id = claimed.step_id
-    aside = [asyncio.create_task(_live_text(step)), asyncio.create_task(_clock(step))]
+    aside = [asyncio.create_task(_live_text(step))]
+    if SECONDS in claimed.run.limits:
+        aside.append(asyncio.create_task(_clock(step)))
     try:
         ends = await _settle_parts(step)
         await _end(step, ends)
@@ -137,7 +140,7 @@ async def _in_turn(gate: asyncio.Semaphore, step: Step, part: PartState) -> Part
 async def _end(step: Step, ends: Sequence[PartEnd]) -> None:
     """No ends: another attempt had stored every part and died before this."""
     if all(end.code == PartEndCode.DONE for end in ends) and await close_done(step):
-        step.watch.released = step.claimed.ends_work
+        step.watch.left, step.watch.released = step.claimed.left, step.claimed.ends_work
         return
     final = [end for end in ends if end.code in (PartEndCode.FAILED, PartEndCode.LIMITED)]
     final.sort(key=lambda end: end.code)  # of both, failed

@@ -148,7 +148,7 @@ class Metered:
 
     async def thinking(self) -> None:
         """What a model thinks aloud is paid for too, and no text tells of it."""
-        while self.meter.limits and self.call is not None:
+        while self.call is not None:
             await asyncio.sleep(THINKING_SECONDS)
             if len(self.call.thinking.encode("utf-8", "replace")) > self.need.output:
                 self._count()

@@ -31,16 +31,19 @@ class RefineCloser:
 
     async def prepare(self, items: Mapping[str, list[Item]]) -> None:
         edits = [item for kept in items.values() for item in kept]
+        self.refined, self.findings = await asyncio.to_thread(self._make, edits)
+
+    def _make(self, edits: Sequence[Item]) -> tuple[Refined, dict[str, Finding]]:
+        """All of it at once: each change of threads costs as much as a statement."""
         kind, work = self.claimed.kind, self.claimed.work
-        refined = await asyncio.to_thread(kind.refine, work, edits)
+        refined = kind.refine(work, edits)
         if len(refined.body) > max(kind.limits.body_characters, len(work.body)):
             # No longer than what a person may send, or nobody can edit or send it back.
             refused = {**refined.refused, "too_large": len(edits)}
             refined = Refined(body=work.body, resolved=(), refused=refused)
-        self.refined = refined
-        if refined.body != work.body:
-            found = await asyncio.to_thread(verified, kind, work.material, refined.body)
-            self.findings = await asyncio.to_thread(merged, found, refined.body)
+        if refined.body == work.body:
+            return refined, {}
+        return refined, merged(verified(kind, work.material, refined.body), refined.body)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
         claimed, refined = self.claimed, self.refined

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
+from activities.record import RunRow
 from workflows.vocabulary import Reason
 
 
@@ -30,6 +31,8 @@ class Watch:
     """The step under way, for heartbeat details."""
     leaving: bool = False
     """The worker was told to end: what is under way may finish, nothing new is begun."""
+    left: RunRow | None = None
+    """The run as the last commit left it: the next claim prepares by that, once."""
     released: bool = False
     """The last commit ended this piece of work and gave up the ownership of the run."""
     told: bool = False

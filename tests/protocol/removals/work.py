@@ -47,14 +47,14 @@ CLAIMS = (
     Removal(
         "plan_frozen",
         CLAIM,
-        "        run, plans = await read_due(connection, watch.run_id)\n",
+        "        run, plans = (left, {}) if left else await read_due(connection, watch.run_id)\n",
         '''        await connection.execute(
             """
             UPDATE step_plans SET voided_at = now() WHERE run_id = $1 AND voided_at IS NULL
             """,
             watch.run_id,
         )
-        run, plans = await read_due(connection, watch.run_id)
+        run, plans = (left, {}) if left else await read_due(connection, watch.run_id)
 ''',
         "each claim makes the cut anew",
     ),
