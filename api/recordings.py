@@ -16,7 +16,7 @@ from typing import cast
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
-from api import cursors, edits, requests
+from api import commands, cursors, edits, requests
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
 from api.queries.rows import Reader
@@ -171,6 +171,15 @@ async def create_document(connection: Connection, tools: Tools, given: Given) ->
     if not await asyncio.to_thread(given.incoming.touch):
         raise no_room(OSError())
     return done
+
+
+async def create_document_and_run(
+    connection: Connection, tools: Tools, given: Given, wanted: requests.NewRun
+) -> Done:
+    """201: the document with its recording, and the run that begins by hearing it, at once."""
+    done = await create_document(connection, tools, given)
+    assert done.document_id is not None, "it was made"
+    return await commands.create_run(connection, tools, done.document_id, wanted)
 
 
 async def _insert_blob(

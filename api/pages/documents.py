@@ -18,9 +18,10 @@ from api.pages.forms import failed, go, number, perform_once, read_form, run_pat
 from api.pages.render import Refused, list_row, page, words_of
 from api.pages.run import html_of, sources_in_force
 from api.pages.schedule import schedule
-from api.paths import DocumentId
+from api.paths import DocumentId, or_404
 from api.principals import Scope
 from api.queries import RunFilter
+from api.source_versions import add_source
 from api.state import state_of
 from workflows.vocabulary import ErrorCode
 
@@ -120,6 +121,30 @@ async def start_run(request: Request, document_id: DocumentId) -> Response:
             errors=dict(why.errors),
         )
     return go(run_path(answer))
+
+
+@router.post(
+    "/documents/{document_id}/sources/{source_id}",
+    dependencies=[needs(Scope.WRITE, content=True)],
+)
+async def correct_source(request: Request, document_id: DocumentId, source_id: str) -> Response:
+    """The corrected text of a source, as its next version."""
+    form = await read_form(request)
+    old = or_404(await queries.source(state_of(request).pool, document_id, source_id), "source")
+    fields = {"name": old.name, "media_type": "text/plain", "replaces": old.id}
+    try:
+        wanted = fit(requests.AddedSource, {**fields, "text": form["text"]})
+        await perform_once(
+            request, form, lambda c, tools: add_source(c, tools, document_id, wanted, None)
+        )
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        why = failed(request, refusal, frozenset({"text"}))
+        return await document_page(
+            request, document_id, status=why.status, refusal=why.notice, errors=dict(why.errors)
+        )
+    return go(f"/documents/{document_id}#sources")
 
 
 @router.post("/documents/{document_id}/delete", dependencies=[needs(Scope.WRITE, content=True)])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fastapi import Request
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from api import requests
@@ -50,7 +50,11 @@ class Failed:
 
 async def read_form(request: Request) -> Form:
     """Raises 413 and 422 as the JSON routes do. The place where a CSRF token is checked, too."""
-    fields = await request.form(max_part_size=_FIELD_BYTES, max_files=0)
+    return typed_in(await request.form(max_part_size=_FIELD_BYTES, max_files=0))
+
+
+def typed_in(fields: FormData) -> Form:
+    """What was typed; files are left aside."""
     found = Form()
     for name, value in fields.multi_items():
         if isinstance(value, UploadFile):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Request
+from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
-from api import commands, queries, requests
+from api import commands, queries, recordings, requests, uploads
 from api.auth import needs
-from api.bodies import fit
+from api.bodies import fit, is_form
 from api.errors import Refusal, not_found
+from api.idempotency import Answer
 from api.pages.errors import PageRoute
 from api.pages.forms import (
     Failed,
@@ -25,6 +28,7 @@ from api.pages.forms import (
     perform_once,
     read_form,
     run_path,
+    typed_in,
 )
 from api.pages.forms import limits as limits_of
 from api.pages.render import page
@@ -108,7 +112,7 @@ def templates_of(kind: Kind) -> list[tuple[str, str, str]]:
 
 _NEW_FIELDS = frozenset(
     {"title", "kind", "language", "body", "source", "reference", "max_rounds", "pass_score"}
-    | {"profile", "limit"}
+    | {"profile", "limit", "audio"}
 )
 
 
@@ -116,17 +120,45 @@ _NEW_FIELDS = frozenset(
 async def create(request: Request) -> Response:
     form, fields = Form(), list[Field]()
     try:
-        form = await read_form(request)
-        kind = state_of(request).kinds.get(form["kind"])
-        fields = [] if kind is None else fields_of(kind)
-        wanted = fit(requests.NewDocumentRun, _new_document_run(form, kind, fields))
-        answer = await perform_once(
-            request, form, lambda c, tools: commands.create_document_and_run(c, tools, wanted)
-        )
+        async with _sent(request) as sent:
+            form = typed_in(sent)
+            kind = state_of(request).kinds.get(form["kind"])
+            fields = [] if kind is None else fields_of(kind)
+            wanted = fit(requests.NewDocumentRun, _new_document_run(form, kind, fields))
+            answer = await _create(request, form, wanted, sent.get("audio"))
     except Refusal as refusal:
         names = _NEW_FIELDS | {field.name for field in fields}
         return await new_run_page(request, form, failed(request, refusal, names, _places(form)))
     return go(run_path(answer))
+
+
+@contextlib.asynccontextmanager
+async def _sent(request: Request) -> AsyncIterator[FormData]:
+    """The form; its recording, if one was chosen, is streamed to where it may stay."""
+    if not is_form(request):
+        yield FormData(await read_form(request))
+        return
+    async with uploads.form_of(request) as sent:
+        yield sent
+
+
+async def _create(
+    request: Request, form: Form, wanted: requests.NewDocumentRun, audio: UploadFile | str | None
+) -> Answer:
+    """With the recording, if one was chosen: a browser sends a nameless one for none."""
+    if not isinstance(audio, UploadFile) or not audio.filename:
+        return await perform_once(
+            request, form, lambda c, tools: commands.create_document_and_run(c, tools, wanted)
+        )
+    given = await recordings.take(state_of(request), wanted.document(), audio)
+    assert given.recording is not None, "it was taken"
+    form["audio"] = given.recording.sha256  # the form's key is bound to it
+    async with recordings.kept(given):
+        return await perform_once(
+            request,
+            form,
+            lambda c, tools: recordings.create_document_and_run(c, tools, given, wanted.run()),
+        )
 
 
 def _places(form: Form) -> dict[str, str]:

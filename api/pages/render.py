@@ -18,9 +18,11 @@ from starlette.responses import HTMLResponse, Response
 from api import queries, text, wire
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
+from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.state import state_of
 from deploy.database import AWAY, new_id
+from workflows.spoken import clock
 from workflows.vocabulary import RunStatus
 
 API = Path(__file__).parent.parent
@@ -141,6 +143,9 @@ def environment(locale: str) -> jinja2.Environment:
         "number": words.number,
         "compact": words.compact,
         "moment": words.moment,
+        "clock": clock,
+        "duration": words.duration,
+        "spoken": spoken,
         "iso": _iso,
         "short": _short,
         "stood": _stood,

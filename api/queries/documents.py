@@ -9,6 +9,13 @@ from api.queries.rows import Reader, counted, page_of
 from deploy.database import Row
 
 _LARGEST_NUMBER = 2**31 - 1
+# What a step read when it began; the first transcript of a recording corrects nothing.
+_STALE = """
+    author = 'run' AND EXISTS (
+        SELECT FROM sources n JOIN sources o ON o.id = n.replaces AND o.text <> ''
+            JOIN steps t ON t.id = revisions.step_id
+        WHERE n.document_id = revisions.document_id AND n.created_at > t.started_at)
+"""
 
 
 async def document(reader: Reader, document_id: str) -> wire.Document | None:
@@ -74,12 +81,12 @@ async def revisions_page(
         return None
     after = -1 if cursor is None else cursors.decode_seq("revisions", cursor)
     rows = await reader.fetch(
-        """
+        f"""
         SELECT document_id, number, length(body) AS characters, sha256, base, author, run_id,
             step_id, round, comment, created_at,
-            (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name
+            (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name, {_STALE} AS stale
         FROM revisions WHERE document_id = $1 AND number > $2 ORDER BY number LIMIT $3
-        """,
+        """,  # noqa: S608
         document_id,
         after,
         limit + 1,
@@ -100,12 +107,12 @@ async def revision(reader: Reader, document_id: str, number: int) -> wire.Revisi
     if not cursors.is_uuid(document_id) or not 0 <= number <= _LARGEST_NUMBER:
         return None
     row = await reader.fetchrow(
-        """
+        f"""
         SELECT document_id, number, body, length(body) AS characters, sha256, base, author,
             run_id, step_id, round, comment, created_at,
-            (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name
+            (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name, {_STALE} AS stale
         FROM revisions WHERE document_id = $1 AND number = $2
-        """,
+        """,  # noqa: S608
         document_id,
         number,
     )
@@ -127,6 +134,7 @@ def _revision_info(row: Row) -> wire.RevisionInfo:
         made_by=made_by,
         base=row["base"],
         comment=row["comment"],
+        stale=row["stale"],
         created_at=row["created_at"],
     )
 

@@ -295,7 +295,8 @@ class MadeBy(Wire):
 
 
 class RevisionInfo(Wire):
-    """A revision without its text. `author` is `run` or the person's name."""
+    """A revision without its text. `author` is `run` or the person's name. `stale`: a run made it
+    from a source that was corrected since."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"comment"})
 
@@ -307,6 +308,7 @@ class RevisionInfo(Wire):
     made_by: MadeBy | None
     base: int | None
     comment: str | None
+    stale: bool
     created_at: Time
 
 

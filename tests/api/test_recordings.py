@@ -92,10 +92,14 @@ async def test_what_is_no_recording_is_refused_and_nothing_is_left(
     assert (await api.get("/api/documents")).json["items"] == []
 
 
-async def test_a_recording_without_transcript_is_refused(api: Api, folder: Path) -> None:
+async def test_a_recording_that_nobody_here_hears_is_refused_with_the_command(
+    api: Api, folder: Path
+) -> None:
     response = await upload(api, TONE, words=WORDS[:1])
     assert response.status_code == 422
-    assert response.json()["errors"][0]["pointer"] == "/audio"
+    [error] = response.json()["errors"]
+    assert error["pointer"] == "/audio"
+    assert "./redraft up --speech" in error["detail"]
     assert files(folder) == []
 
 
