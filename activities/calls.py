@@ -69,6 +69,8 @@ class PartCall:
         self.need = Need(prompt=sent, output=limit, profile=profile)
         self.refused: Refused | None = None
         """Why a limit let no call begin."""
+        self.lacking = False
+        """It ended by itself, brought something, and items that must be there are missing."""
         self.metered = Metered(step.meter, self.id, self.need)
         self.said: list[Mapping[str, Any]] = []
         self.writer = ItemWriter(
@@ -239,6 +241,7 @@ class PartCall:
         if spinning:
             facts = {"part": self.part.plan.part, "calls": self.part.calls}
             return PartEnd(code=PartEndCode.FAILED, reason=Reason.SPINNING, params=facts)
+        self.lacking = end.cause is None
         return None
 
     def _asks_again(self, pending: list[Item]) -> bool:
@@ -276,7 +279,8 @@ class PartCall:
         if end is None or end.failure is not None:
             return part.calls, part.early_ends, part.barren
         barren = 0 if self.writer.kept else part.barren + 1
-        return part.calls, part.early_ends + (end.cause is not None), barren
+        early = end.cause is not None or self.lacking
+        return part.calls, part.early_ends + early, barren
 
     def _closing(self, end: CallEnd | None) -> CallClosing:
         stopped_by = self.step.watch.stopping or self._stopped().reason or Reason.INTERRUPTED

@@ -98,11 +98,11 @@ CUT, SPINNING, DEAR = "Rockford", "Memphis", "Duluth"
 
 
 def limited(request: Request) -> Reply:
-    """A model that is cut behind each day, one that says nothing more behind the second, and one
-    that stops behind each: by the city that the trip goes to."""
+    """A model that is cut behind a day or stops there by itself, one that says nothing more behind
+    the second, and one that costs: by the city that the trip goes to."""
     rest = itinerary_days(request)
     if request.wants["to"] == CUT:
-        return Reply(items=rest[:1], finish_reason="length")
+        return Reply(items=rest[:1], finish_reason=("length", "stop")[len(rest) % 2])
     if request.wants["to"] == SPINNING:
         return Reply(items=[] if request.already else rest[:2])
     return Reply(items=rest[:1])

@@ -267,8 +267,8 @@ CALL_ROWS = (
     Removal(
         "caps_by_cause",
         CALLS,
-        "part.early_ends + (end.cause is not None), barren",
-        "part.early_ends + (end is None or end.cause is not None), barren",
+        "early = end.cause is not None or self.lacking",
+        "early = end is None or end.cause is not None or self.lacking",
     ),
     Removal(
         "late_usage_corrects_lost_row",
