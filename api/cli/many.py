@@ -19,7 +19,7 @@ Command = Callable[[Client, Namespace], int]
 Add = Callable[[str, Command, str], ArgumentParser]
 _CALL_COLUMNS = (
     *("CALL", "STEP", "ROUND", "PART", "N", "STATUS", "END", "IN", "CACHED", "OUT", "COST"),
-    *("KEPT", "TOOK", "MODEL"),
+    *("KEPT", "TOOK", "MODEL", "ITEMS", "DROPPED"),
 )
 _NEWEST = 50
 
@@ -93,7 +93,19 @@ def _call_cells(row: Json) -> list[str]:
         str(row.get("items_kept", "")),
         duration(row.get("started_at"), row.get("ended_at")),
         one_line(row.get("model") or "", 40),
+        *_ledger(row),
     ]
+
+
+def _ledger(row: Json) -> tuple[str, str]:
+    """What a call of a draft brought (of a trip its days), and what of any was dropped, by code."""
+    kept = row.get("kept_keys") or [] if row["step"] == "draft" else []
+    named = row.get("dropped_keys") or {}
+    lost = [
+        f"{code} {','.join(named[code]) if named.get(code) else f'({count})'}"
+        for code, count in sorted((row.get("dropped") or {}).items())
+    ]
+    return one_line(",".join(kept), 60), one_line("; ".join(lost), 80)
 
 
 def _count(value: int | None, guessed: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.cli.__main__ import main
-from tests.fake_api import FakeApi, Reply, make_run, problem
+from tests.fake_api import RUN_ID, FakeApi, Reply, make_run, problem
 from tests.unit.trips import ITINERARY, reference_text
 
 SENTENCE = "5 days from Memphis to two cities in Pennsylvania from 2027-03-22, for 2 people, $1,400"
@@ -125,3 +125,19 @@ def test_minutes_without_a_file_are_drafted_by_the_template_that_is_named(
     words = ["submit", "--source", str(transcript), "--template", str(tmp_path / "no.md")]
     assert main([*words, "--url", api.url]) == 2
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_calls_name_the_days_they_brought_and_what_was_dropped(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dropped = {"dropped": {"invalid": 2, "changed_earlier": 3}}
+    ledger = {"kept_keys": ["4", "5"], **dropped, "dropped_keys": {"changed_earlier": ["1", "2"]}}
+    call = {"id": RUN_ID, "step": "draft", "status": "SUCCEEDED", "items_kept": 2, **ledger}
+    rows = [call, {**call, "step": "review", "dropped": {}}]
+    api.on("GET", "/api/runs", Reply(body={"items": [make_run()], "next_cursor": None}))
+    api.on("GET", f"/api/runs/{RUN_ID}", Reply(body=make_run()))
+    api.on("GET", f"/api/runs/{RUN_ID}/calls", Reply(body={"items": rows, "next_cursor": None}))
+    assert main(["calls", RUN_ID, "--url", api.url]) == 0
+    first, second = capsys.readouterr().out.splitlines()[1:3]
+    assert first.split("\t")[-2:] == ["4,5", "changed_earlier 1,2; invalid (2)"]
+    assert second.split("\t")[-2:] == ["", ""]
