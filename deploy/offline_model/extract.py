@@ -119,7 +119,7 @@ def draft(prompt: Prompt) -> Mapping[str, Any]:
             markdown, evidence = _joined(prompt.notes, key, language)
         else:
             markdown, evidence = _written(prompt.lines, section, language)
-        if at == 0 and not prompt.part.startswith("notes"):
+        if at == 0 and not prompt.part:
             markdown = f"{_SAID[language]}\n\n{markdown}".rstrip()
         items.append(
             {

@@ -47,7 +47,8 @@ def whole(step: Work, answer: Any = by_rules) -> tuple[str, list[Prompt]]:
     gathered: list[tuple[PartPlan, tuple[Item, ...]]] = []
     for part in MINUTES.parts(step):
         if part.spec.get(FOLLOWS):
-            step = replace(step, gathered=tuple(gathered))
+            noted = tuple(one for one in gathered if not one[0].spec.get(FOLLOWS))
+            step = replace(step, gathered=noted)
         prompt = MINUTES.prompt(step, part, [])
         kept: list[Item] = []
         for payload in answer(read_prompt(messages(prompt)))["items"]:
@@ -57,7 +58,8 @@ def whole(step: Work, answer: Any = by_rules) -> tuple[str, list[Prompt]]:
         assert {item.key for item in kept} == set(MINUTES.expected(step, part) or ())
         asked.append(prompt)
         gathered.append((part, tuple(kept)))
-    return MINUTES.draft(step, gathered[-1][1]), asked
+    last = [kept for part, kept in gathered if part.spec.get(FOLLOWS)] or [gathered[0][1]]
+    return MINUTES.draft(step, [item for kept in last for item in kept]), asked
 
 
 def test_a_short_source_is_drafted_at_once_by_the_sections_of_its_template() -> None:
@@ -208,7 +210,23 @@ def test_a_part_that_did_not_fit_becomes_windows_and_one_that_composes() -> None
     pieces = MINUTES.recut(smaller, notes[0])
     assert [one.part for one in pieces][:2] == ["notes:1", "notes:1.2"]
     assert pieces[-1].spec["window"]["last"] == notes[0].spec["window"]["last"]
-    assert MINUTES.recut(small, first) == (first,)
+    halves = MINUTES.recut(small, first)
+    assert [one.part for one in halves] == ["main", "main.2"]
+    keys = [key for one in halves for key in MINUTES.expected(small, one) or ()]
+    assert keys == list(MINUTES.expected(small, first) or ())
+
+
+def test_notes_of_many_windows_are_composed_by_several_parts_each_for_some_sections() -> None:
+    said = [f"Zoe: so it is decided, box {n} gets the green light." for n in range(300)]
+    step = drafting("\n".join(said), prompts={"window_tokens": 500})
+    parts = MINUTES.parts(step)
+    assert [one.part for one in parts if one.spec.get(FOLLOWS)] == ["main", "main:2"]
+    body, asked = whole(step)
+    assert all(sentence in body for sentence in said)
+    headings = [line[3:] for line in body.splitlines() if line.startswith("## ")]
+    assert headings == ["Summary", "Topics", "Decisions", "Actions", "Open questions"]
+    noted = {item["key"] for items in read_prompt(messages(asked[-1])).notes for item in items}
+    assert noted == {"decisions", "actions", "questions"}
 
 
 def test_a_chinese_meeting_is_asked_for_in_chinese() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from deploy.offline_model.server import OfflineModel
 from tests.eventually import eventually
-from tests.fake_llm import FakeLLM, Items, Reply, Request, draft_items
+from tests.fake_llm import FakeLLM, Items, Reply, Request, draft_items, errors
 from tests.stack import Json, Stack, consistent
 
 SAID = [f"Ana: so it is decided, number {n} gets the green light." for n in (1, 2, 3)]
@@ -30,7 +31,8 @@ def meeting(lines: int = 12, **more: Any) -> Json:
     return {"kind": "minutes", "title": "Weekly", "sources": [source], **more}
 
 
-async def small_windows(stack: Stack, name: str = "windows") -> None:
+async def small_windows(stack: Stack, name: str) -> None:
+    """A profile of the test's own: what its calls teach changes later cuts."""
     given = {"name": name, "model": "fake", "prompts": {"window_tokens": 600}}
     assert (await stack.call("POST", "/api/profiles", given))[0] in (200, 201)
 
@@ -60,7 +62,7 @@ async def body_of(stack: Stack, run: Json, number: int = 0) -> str:
 async def test_a_long_transcript_is_noted_in_windows_and_composed_with_nothing_lost(
     stack: Stack, llm: FakeLLM
 ) -> None:
-    await small_windows(stack)
+    await small_windows(stack, "windows")
     run = await stack.create(meeting(80, profile="windows"))
     run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
     asked = llm.of("redraft_draft")
@@ -82,6 +84,34 @@ async def test_a_long_transcript_is_noted_in_windows_and_composed_with_nothing_l
     [item] = [i for i in await stack.rows(run["id"], "items") if i["part"] == "main"][2:3]
     lines = [number for number, text in sorted(received.items()) if "decided" in text]
     assert item["payload"]["evidence"] == [f"T{number}" for number in lines]
+    await consistent(stack, run["id"])
+
+
+async def test_a_window_that_fails_for_good_fails_the_draft_and_is_all_that_is_asked_again(
+    stack: Stack, llm: FakeLLM
+) -> None:
+    broken = True
+    created: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+
+    async def play(request: Request) -> Reply:
+        if broken and request.part == "notes:2":
+            # Stored, or it would be ended with this one.
+            await kept(stack, await created, [*GENERAL] * 2)
+            return errors.bad_key()
+        return Reply(items=draft_items(request))
+
+    llm.script({"redraft_draft": play})
+    await small_windows(stack, "fragile")
+    run = await stack.create(meeting(60, profile="fragile"))
+    created.set_result(run)
+    run = await stack.until(run["id"], "FAILED")
+    assert run["reason"]["code"] == "provider_refused"
+    broken = False
+    before = len(llm.of("redraft_draft"))
+    assert before == 3
+    assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    assert [one.part for one in llm.of("redraft_draft")[before:]] == ["notes:2", ""]
     await consistent(stack, run["id"])
 
 
@@ -219,6 +249,6 @@ def section(key: str) -> Json:
 async def kept(stack: Stack, run: Json, keys: Sequence[str]) -> None:
     async def there() -> bool:
         items = await stack.rows(run["id"], "items")
-        return [item["key"] for item in items] == list(keys)
+        return sorted(item["key"] for item in items) == sorted(keys)
 
     await eventually(there, what=f"the sections {keys}")

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,15 @@ from workflows.kinds.checked import CheckedText, folder_hash
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Prompt, Refused, Work
 from workflows.kinds.lines import number_lines
 from workflows.kinds.prompting import Block, compact, render, source_blocks, token_for
-from workflows.kinds.templates import BadTemplate, Template, find, names, read_folder
+from workflows.kinds.templates import BadTemplate, Template, find, from_spec, names, read_folder
 from workflows.kinds.windows import excerpt_of
 from workflows.vocabulary import StepName
 
 MAIN, NOTES = "main", "notes"
+WINDOWS_COMPOSED = 8
+"""The notes of more windows than this are composed by several parts, each for some sections."""
+Told = Mapping[str, Any]
+"""A section as a plan holds it: key, heading, about, and `at`, its place in the template."""
 DEFAULT = "general"
 
 TEXTS = {
@@ -129,7 +134,8 @@ class SectionDraft(CheckedText):
     def parts(self, work: Work) -> tuple[PartPlan, ...]:
         if work.step is not StepName.DRAFT:
             return super().parts(work)
-        told = [section.told() for section in self.template_of(work.material).sections]
+        sections_of = self.template_of(work.material).sections
+        told = [{**section.told(), "at": at} for at, section in enumerate(sections_of)]
         lines = number_lines(work.material.sources)
         budget = scopes.budget_of(work, self.limits.window_tokens)
         cuts = windows.cut(lines, budget, work.count)
@@ -139,7 +145,7 @@ class SectionDraft(CheckedText):
         if work.step is not StepName.DRAFT:
             return super().recut(work, part)
         if part.spec.get(FOLLOWS):
-            return (part,)
+            return _halves(work, part)
         lines = number_lines(work.material.sources)
         budget = scopes.budget_of(work, self.limits.window_tokens)
         window = part.spec.get("window")
@@ -149,8 +155,9 @@ class SectionDraft(CheckedText):
             return (part,)
         told = part.spec["sections"]
         if before is None:
-            *notes, main = _plan(work, told, cuts)
-            return (main, *notes)
+            plan = _plan(work, told, cuts)
+            first = next(one for one in plan if one.part == MAIN)
+            return (first, *(one for one in plan if one is not first))
         pieces = [_noting(work, told, cut, part.part) for cut in cuts]
         rest = [replace(one, part=f"{part.part}.{at}") for at, one in enumerate(pieces[1:], 2)]
         return (pieces[0], *rest)
@@ -178,7 +185,7 @@ class SectionDraft(CheckedText):
             if part.spec.get(FOLLOWS)
             else source_blocks(sources, lines, excerpt_of(part.spec, lines))
         )
-        blocks = [*shown, *_notes(work), *self.about(work), *_told(work, part, kept)]
+        blocks = [*shown, *_notes(work, part), *self.about(work), *_told(work, part, kept)]
         token = token_for(sources, blocks)
         return Prompt(
             system=f"{self._text(work, 'draft')}\nDelimiter: {token}",
@@ -205,7 +212,7 @@ class SectionDraft(CheckedText):
             "missing": ", ".join(missing),
         }
         told = [_filled(self._text(work, name), facts) for name in task]
-        return [*told, f"Part: {part.part}"] if window else told
+        return told if part.part == MAIN else [*told, f"Part: {part.part}"]
 
     def _text(self, work: Work, name: str) -> str:
         override, known = work.prompts.get(name), {**TEXTS, **self.texts}
@@ -245,17 +252,34 @@ def _filled(text: str, facts: Mapping[str, object]) -> str:
     return text
 
 
-def _plan(
-    work: Work, told: Sequence[dict[str, str]], cuts: Sequence[windows.Window]
-) -> tuple[PartPlan, ...]:
+def _plan(work: Work, told: Sequence[Told], cuts: Sequence[windows.Window]) -> tuple[PartPlan, ...]:
     if len(cuts) <= 1:
         return (_part(work, MAIN, {"part": MAIN, "sections": list(told)}),)
     noting = [_noting(work, told, cut, f"{NOTES}:{at}") for at, cut in enumerate(cuts, start=1)]
-    main = {"part": MAIN, "sections": list(told), FOLLOWS: True}
-    return (*noting, _part(work, MAIN, main))
+    groups = min(len(told), -(-len(cuts) // WINDOWS_COMPOSED))
+    borders = [len(told) * at // groups for at in range(groups + 1)]
+    composing = [
+        _composing(work, told[first:last], MAIN if first == 0 else f"{MAIN}:{at}")
+        for at, (first, last) in enumerate(pairwise(borders), start=1)
+    ]
+    return (*noting, *composing)
 
 
-def _noting(work: Work, told: Sequence[dict[str, str]], cut: windows.Window, name: str) -> PartPlan:
+def _halves(work: Work, part: PartPlan) -> tuple[PartPlan, ...]:
+    """Notes that did not fit are composed by fewer sections at once."""
+    told = part.spec["sections"]
+    middle = len(told) // 2
+    if not middle:
+        return (part,)
+    first = _composing(work, told[:middle], part.part)
+    return (first, _composing(work, told[middle:], f"{part.part}.2"))
+
+
+def _composing(work: Work, told: Sequence[Told], name: str) -> PartPlan:
+    return _part(work, name, {"part": MAIN, "sections": list(told), FOLLOWS: True})
+
+
+def _noting(work: Work, told: Sequence[Told], cut: windows.Window, name: str) -> PartPlan:
     return _part(work, name, {"part": NOTES, "sections": list(told), "window": cut.spec()})
 
 
@@ -266,8 +290,12 @@ def _part(work: Work, name: str, spec: dict[str, Any]) -> PartPlan:
     return PartPlan(part=name, key=key, spec=spec)
 
 
-def _notes(work: Work) -> list[Block]:
-    """What the windows noted, in the order of the source."""
+def _notes(work: Work, part: PartPlan) -> list[Block]:
+    """What the windows noted for these sections, in the order of the source; what they noted beside
+    the template is the first part's."""
+    mine = {section["key"] for section in part.spec["sections"]}
+    others = {key for plan, _ in work.gathered for key in _keys(plan)} - mine
+    unwanted = others if part.part == MAIN else None
     ordered = sorted(
         work.gathered,
         key=lambda one: (one[0].spec["window"]["first"], one[0].spec["window"]["start"]),
@@ -275,15 +303,26 @@ def _notes(work: Work) -> list[Block]:
     return [
         Block(
             name="NOTES",
-            text=compact([dict(item.payload) for item in items]),
-            label=f"T{part.spec['window']['first']}-T{part.spec['window']['last']}",
+            text=compact(
+                [
+                    dict(item.payload)
+                    for item in items
+                    if (item.key in mine if unwanted is None else item.key not in unwanted)
+                ]
+            ),
+            label=f"T{plan.spec['window']['first']}-T{plan.spec['window']['last']}",
         )
-        for part, items in ordered
+        for plan, items in ordered
     ]
 
 
+def _keys(plan: PartPlan) -> list[str]:
+    return [section["key"] for section in plan.spec["sections"]]
+
+
 def _told(work: Work, part: PartPlan, kept: Sequence[Item]) -> list[Block]:
-    blocks = [Block(name="SECTIONS", text=compact(list(part.spec["sections"])))]
+    wanted = [section.told() for section in from_spec(part.spec["sections"])]
+    blocks = [Block(name="SECTIONS", text=compact(wanted))]
     if kept:
         blocks.append(Block(name="ALREADY", text=compact([dict(item.payload) for item in kept])))
     if work.refused:
@@ -300,7 +339,7 @@ def _recipe(work: Work, part: PartPlan, kept: Sequence[Item]) -> dict[str, Any]:
         "round": work.round,
         "part": part.part,
         "sources": [source.id for source in work.material.sources],
-        "sections": [section["key"] for section in part.spec["sections"]],
+        "sections": _keys(part),
         "kept": len(kept),
         "refused": len(work.refused),
         "notes": [plan.part for plan, _ in work.gathered],

@@ -13,8 +13,8 @@ from workflows.kinds.windows import excerpt_of
 NO_SUCH_LINE = "evidence_not_found"
 LONGEST_SECTION = 60_000
 _LONGEST_HEADING = 200
-_MOST_OF_ITS_OWN = 20
-"""Sections that the template does not have, of one part."""
+_MOST_OF_ITS_OWN, _BEHIND = 20, 1000
+"""Sections that the template does not have, of one part; their place."""
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.M)
 _NAMES = r"T\d+(?:\s*[-–—]\s*T?\d+)?"
@@ -49,13 +49,14 @@ def accept_section(
     assert isinstance(heading, str)
     assert isinstance(markdown, str)
     wanted = from_spec(part.spec["sections"])
-    place, section = _match(wanted, key, heading)
+    at, section = _match(wanted, key, heading)
+    place = _BEHIND if section is None else part.spec["sections"][at].get("at", at)
     if section is None and not (markdown.strip() and slug(key) + heading.strip()):
         return Refused(code="invalid")
     own = section.key if section else slug(key) or f"own-{len(kept) + 1}"
     if any(item.key == own for item in kept):
         return Refused(code="duplicate")
-    if section is None and sum(item.payload["place"] >= len(wanted) for item in kept) >= (
+    if section is None and sum(item.payload["place"] >= _BEHIND for item in kept) >= (
         _MOST_OF_ITS_OWN
     ):
         return Refused(code="too_many")
@@ -81,14 +82,13 @@ def body_of(material: Material, wanted: Sequence[Section], items: Iterable[Item]
     added; a section that nobody had anything to say on says so."""
     chinese = is_chinese(material)
     nothing = "无。" if chinese else "Nothing noted."
-    payloads = [item.payload for item in items]
-    have = {payload["key"] for payload in payloads}
+    have = {item.payload["key"]: item.payload for item in reversed([*items])}  # the first stays
     lacking = [
         {"key": section.key, "heading": section.heading, "markdown": "", "place": at}
         for at, section in enumerate(wanted)
         if section.key not in have
     ]
-    ordered = sorted([*payloads, *lacking], key=lambda payload: payload["place"])
+    ordered = sorted([*reversed([*have.values()]), *lacking], key=lambda payload: payload["place"])
     pieces = [f"# {' '.join(material.title.split())}", *_facts(material, chinese=chinese)]
     pieces += [
         f"## {payload['heading']}\n\n{payload['markdown'].strip() or nothing}"

@@ -9,10 +9,10 @@ from itertools import islice
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.facts.sections import BOLD, Section, sections, sections_below
 from workflows.kinds.kind import Finding, Material
+from workflows.kinds.templates import BadTemplate, parse
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 5
-_TEMPLATE_HEADING = re.compile(r"^[ \t]*#{1,6}[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _LABEL = re.compile(r"[\s\d.、:：*#()（）一二三四五六七八九十-]+")
 
 
@@ -23,9 +23,8 @@ def verify_layout(material: Material, body: str) -> list[Finding]:
 
 
 def _missing(material: Material, body: str) -> Iterator[Finding]:
-    """Headings of the template (Markdown in the attribute) that the body does not have."""
-    template = material.attributes.get("template")
-    wanted = _TEMPLATE_HEADING.findall(template) if isinstance(template, str) else []
+    """Sections of the template (Markdown in the attribute) that the body does not have."""
+    wanted = _wanted(material.attributes.get("template"))
     titles = [_plain(section.title) for section in sections(body)]
     gone = [
         title.rstrip("# \t\r")
@@ -39,6 +38,16 @@ def _missing(material: Material, body: str) -> Iterator[Finding]:
             quote=_last_heading(body),
             problem=f"Sections of the template that are missing: {'; '.join(gone)}.",
         )
+
+
+def _wanted(template: object) -> list[str]:
+    """Its headings; none of a name, or of what is no template."""
+    if not isinstance(template, str) or "#" not in template:
+        return []
+    try:
+        return [section.heading for section in parse(template).sections]
+    except BadTemplate:
+        return []
 
 
 def _plain(title: str) -> str:
