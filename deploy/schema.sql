@@ -313,7 +313,7 @@ CREATE TABLE public.run_events (
     actor text NOT NULL,
     request_id text,
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
-    at timestamp with time zone DEFAULT now() NOT NULL
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 COMMENT ON COLUMN public.run_events.data IS 'Codes and parameters, never sentences, never content.';

@@ -66,6 +66,20 @@ async def test_an_event_is_never_overtaken_by_a_later_one_that_commits_first(
         assert [(frame.id, frame.data["n"]) for frame in told] == [("2", 101), ("3", 102)]
 
 
+async def test_an_event_is_dated_when_it_was_written_not_when_its_transaction_began(
+    served: Served,
+) -> None:
+    run_id = await rows.add_run(served.pool)
+    async with served.pool.acquire() as early, early.transaction():
+        await early.execute("SELECT now()")
+        async with served.pool.acquire() as late:
+            await _tell(late, run_id, 1)
+        await _tell(early, run_id, 2)
+    sql = "SELECT at FROM run_events WHERE run_id = $1 ORDER BY seq"
+    told = [row["at"] for row in await served.pool.fetch(sql, run_id)]
+    assert told[0] < told[1]
+
+
 async def test_frames_that_are_no_rows_have_no_id_and_move_no_reader(served: Served) -> None:
     run_id = await rows.add_run(served.pool)
     step = await rows.add_step(served.pool, run_id)

@@ -250,12 +250,8 @@ class Case:
 
     def _each_loss_has_its_cause(self) -> None:
         """What nobody did anything to must not have cost a call."""
-        stops = [
-            event["at"].timestamp()
-            for event in self.rows.events
-            if event["type"]
-            in (EventType.RUN_INTERRUPTED, EventType.RUN_CANCELLED, EventType.RUN_FAILED)
-        ]
+        stops = [event["at"].timestamp() for event in self.rows.events if event["type"] in STOPS]
+        stopped_between = self._stopped_between()
         whole = {self.call_of[a.number]["id"]: a for a in self.asked if a.number in self.call_of}
         for call in self.rows.calls:
             if call["status"] == "SUCCEEDED" or call["ended_at"] is None:
@@ -264,6 +260,7 @@ class Case:
             self.counted.lost[cause] += 1
             since, until = call["started_at"].timestamp(), call["ended_at"].timestamp()
             stopped = any(since - LAG <= at <= until + LAG for at in stops)
+            stopped = stopped or str(call["id"]) in stopped_between
             if cause in ("worker_lost", "handed_over"):
                 if not self._blamed(call, since, until):
                     self.say("a living worker was given up", self._facts(call))
@@ -274,6 +271,20 @@ class Case:
                 asked = whole.get(call["id"])
                 if asked is not None and asked.outcome == "done" and not asked.spoiled:
                     self.say("a whole reply was not taken", self._facts(call))
+
+    def _stopped_between(self) -> set[str]:
+        """Calls between whose events a move stopped the run: the order of rows, since the time of
+        one is when its transaction began, which on a full disk was seconds before."""
+        under_way: set[str] = set()
+        stopped: set[str] = set()
+        for event in self.rows.events:
+            if event["type"] == EventType.CALL_STARTED:
+                under_way.add(str(event["data"]["call_id"]))
+            elif event["type"] == EventType.CALL_ENDED:
+                under_way.discard(str(event["data"]["call_id"]))
+            elif event["type"] in STOPS:
+                stopped |= under_way
+        return stopped
 
     def _facts(self, call: Call) -> str:
         names = [w.name for w in self._during(*(call[n].timestamp() for n in _TIMES))]
@@ -307,3 +318,4 @@ class Case:
 
 
 _TIMES = ("started_at", "ended_at")
+STOPS = (EventType.RUN_INTERRUPTED, EventType.RUN_CANCELLED, EventType.RUN_FAILED)

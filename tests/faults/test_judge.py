@@ -193,6 +193,20 @@ WRONG: dict[str, Callable[[World], object]] = {
 }
 
 
+def test_a_stop_counts_where_its_event_stands_not_when_its_transaction_began() -> None:
+    world = World()
+    _stopped_by_nobody(world)
+    world.events[:] = [
+        {"seq": 1, "type": "call_started", "at": at(1), "data": {"call_id": world.calls[0]["id"]}},
+        {"seq": 2, "type": "run_interrupted", "at": at(-60), "data": {}},
+        {"seq": 3, "type": "call_ended", "at": at(4), "data": {"call_id": world.calls[0]["id"]}},
+        {"seq": 4, "type": "run_resumed", "at": at(5), "data": {}},
+        *({**event, "seq": event["seq"] + 4} for event in world.events),
+    ]
+    world.run.update(event_seq=6)
+    assert world.judged() == []
+
+
 @pytest.mark.parametrize("kind", WRONG)
 def test_one_thing_wrong_is_seen(kind: str) -> None:
     world = World()
