@@ -1,0 +1,88 @@
+"""A draft that is stopped behind each of its sections and resumed asks for none of them twice."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+from temporalio.testing import ActivityEnvironment
+
+from activities.round import Rounds
+from deploy.database import new_id
+from tests import read_rows
+from tests.attempts import Shop
+from tests.fake_llm import Items, Reply, Request, draft_items
+from workflows.contract import Outcome, WorkInput
+from workflows.vocabulary import EventType
+
+SECTIONS = ("decisions", "rejected", "actions")
+LINES = 60
+
+
+async def drafted_run(shop: Shop) -> str:
+    """A run without a text, whose transcript is two windows long."""
+    said = "\n".join(f"Ana: line {n}, we decided to ship box {n} today." for n in range(LINES))
+    attributes = {"template": "decision-log"}
+    document = await read_rows.add_document(shop.pool, attributes=attributes)
+    await shop.pool.execute("DELETE FROM revisions WHERE document_id = $1", document)
+    await shop.pool.execute("UPDATE documents SET revision_seq = -1 WHERE id = $1", document)
+    source = {"name": "t", "media_type": "text/plain", "text": said, "sha256": "", "position": 0}
+    await read_rows.insert(
+        shop.pool, "sources", id=new_id(), document_id=document, actor="local", **source
+    )
+    await shop.pool.execute(
+        """
+        INSERT INTO profiles (name, version, model, base_url, prompts, actor)
+        VALUES ('default', 1, 'fake', $1, '{"window_tokens": 700}', 'local')
+        """,
+        shop.llm.base_url,
+    )
+    nothing = dict.fromkeys(("base_revision", "working_revision"))
+    row = {"queued_at": datetime.now(UTC), "stage": "draft", **nothing}
+    return await read_rows.add_run(shop.pool, document, **row)
+
+
+async def stored(shop: Shop) -> int:
+    [[count]] = await shop.told("SELECT count(*) FROM step_items")
+    return int(count)
+
+
+async def test_a_draft_stopped_behind_each_section_asks_for_none_of_them_twice(shop: Shop) -> None:
+    def one_more(request: Request) -> Reply:
+        items = draft_items(request)
+        return Reply(items=items, stall_after=Items(1) if len(items) > 1 else None)
+
+    shop.llm.script({"redraft_draft": one_more})
+    run_id = await drafted_run(shop)
+    tools, epoch = shop.worker(), 0
+    while True:
+        epoch += 1
+        environment = ActivityEnvironment()
+        given = WorkInput(run_id=run_id, epoch=epoch)
+        task: asyncio.Task[Outcome] = asyncio.create_task(
+            environment.run(Rounds(tools).draft, given)
+        )
+        before = await stored(shop)
+
+        async def moved_on(task: asyncio.Task[Outcome] = task, before: int = before) -> bool:
+            parts = 2 if before < 2 * len(SECTIONS) else 1
+            return task.done() or await stored(shop) >= before + parts
+
+        await shop.until(moved_on, what=f"a section more than {before}")
+        if not task.done() and await stored(shop) < 3 * len(SECTIONS):
+            await shop.move(run_id, EventType.RUN_INTERRUPTED)
+            for watch in tools.in_flight.of_run(run_id):
+                watch.look.set()
+        outcome = await asyncio.wait_for(task, 15)
+        if outcome.code == "done":
+            break
+        await shop.move(run_id, EventType.RUN_RESUMED)
+        assert epoch < 2 * len(SECTIONS) + 2
+    for part in ("notes:1", "notes:2", ""):
+        asked = [one for one in shop.llm.of("redraft_draft") if one.part == part]
+        told = dict.fromkeys(tuple(one.already_keys("key")) for one in asked)
+        assert list(told) == [SECTIONS[:count] for count in range(len(SECTIONS))], part
+    [[status, revision]] = await shop.told("SELECT status, working_revision FROM runs")
+    assert (status, revision) == ("RUNNING", 0)
+    [[body]] = await shop.told("SELECT body FROM revisions")
+    assert all(f"ship box {n} today" in body for n in range(LINES))
