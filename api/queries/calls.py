@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,12 +20,29 @@ _COLUMNS = """
     c.items_kept, c.items_dropped,
     ARRAY(SELECT i.key FROM step_items i
           WHERE i.plan_id = c.plan_id AND i.part = c.part AND i.call_id = c.id
-          ORDER BY i.position) AS kept_keys,
-    CASE WHEN c.items_dropped > 0 THEN (
-        SELECT jsonb_build_array(e.data -> 'dropped', e.data -> 'dropped_keys') FROM run_events e
-        WHERE e.run_id = c.run_id AND e.type = 'call_ended' AND e.data ->> 'call_id' = c.id::text
-        LIMIT 1) END AS lost
+          ORDER BY i.position) AS kept_keys
 """
+Dropped = Mapping[str, Row]
+"""What was dropped of calls, by their ids."""
+
+
+async def _dropped(reader: Reader, rows: Sequence[Row]) -> Dropped:
+    """By code and by key, as the events tell it; asked for only where something was dropped, and
+    each run's events are read once."""
+    lossy = [row for row in rows if row["items_dropped"]]
+    if not lossy:
+        return {}
+    found = await reader.fetch(
+        """
+        SELECT data ->> 'call_id' AS id, data -> 'dropped' AS dropped,
+               data -> 'dropped_keys' AS dropped_keys
+        FROM run_events
+        WHERE run_id = ANY ($1) AND type = 'call_ended' AND data ->> 'call_id' = ANY ($2)
+        """,
+        list({row["run_id"] for row in lossy}),
+        [str(row["id"]) for row in lossy],
+    )
+    return {row["id"]: row for row in found}
 
 
 async def calls_page(
@@ -45,7 +63,8 @@ async def calls_page(
         *(after or (None, None)),
         limit + 1,
     )
-    page = page_of(rows, limit, _call, lambda row: _cursor("calls", row))
+    dropped = await _dropped(reader, rows)
+    page = page_of(rows, limit, lambda row: _call(row, dropped), lambda row: _cursor("calls", row))
     return counted(page, await _by_status(reader, CallFilter(run_id=run_id))) if count else page
 
 
@@ -99,7 +118,8 @@ async def calls_all_page(
         """,  # noqa: S608
         *arguments,
     )
-    page = page_of(rows, limit, _call, lambda row: _cursor("call-log", row))
+    lost = await _dropped(reader, rows)
+    page = page_of(rows, limit, lambda row: _call(row, lost), lambda row: _cursor("call-log", row))
     return counted(page, await _by_status(reader, wanted)) if count else page
 
 
@@ -131,19 +151,19 @@ async def call(reader: Reader, call_id: str) -> wire.CallWithBody | None:
     if row is None:
         return None
     more = {n: row[n] for n in ("prompt_hash", "error", "partial_text", "reply", "recipe")}
-    return wire.CallWithBody(**_values(row), **more)
+    return wire.CallWithBody(**_values(row, await _dropped(reader, [row])), **more)
 
 
 def _cursor(scope: str, row: Row) -> str:
     return cursors.encode_moment(scope, row["started_at"], row["id"])
 
 
-def _call(row: Row) -> wire.Call:
-    return wire.Call(**_values(row))
+def _call(row: Row, dropped: Dropped) -> wire.Call:
+    return wire.Call(**_values(row, dropped))
 
 
-def _values(row: Row) -> dict[str, Any]:
-    dropped, dropped_keys = row["lost"] or (None, None)
+def _values(row: Row, dropped: Dropped) -> dict[str, Any]:
+    lost = dropped.get(str(row["id"]))
     return {
         "id": row["id"],
         "run_id": row["run_id"],
@@ -170,6 +190,6 @@ def _values(row: Row) -> dict[str, Any]:
         "items_kept": row["items_kept"],
         "items_dropped": row["items_dropped"],
         "kept_keys": row["kept_keys"],
-        "dropped": dropped or {},
-        "dropped_keys": dropped_keys or {},
+        "dropped": (lost and lost["dropped"]) or {},
+        "dropped_keys": (lost and lost["dropped_keys"]) or {},
     }
