@@ -45,6 +45,8 @@ def test_every_entry_is_an_event_of_its_day() -> None:
     assert str(events[1]["DESCRIPTION"]) == "72 USD"
     assert len({event["UID"] for event in events}) == len(events)
     assert EXPORTERS["ics"](given()).content == made.content
+    said = EXPORTERS["ics"](given(attributes={})).content  # the line says the currency itself
+    assert str(Calendar.from_ical(said).walk("VEVENT")[1]["DESCRIPTION"]) == "72 USD"
 
 
 def test_dates_come_from_the_request_where_headings_have_none() -> None:

@@ -95,9 +95,8 @@ def _events(given: Exportable, day: Day, when: date | None) -> Iterator[Any]:
         if day.city and entry.ends is None:
             event.add("location", day.city)
         if entry.cost is not None:
-            event.add(
-                "description", amount(entry.cost, str(given.attributes.get("currency") or ""))
-            )
+            currency = entry.currency or str(given.attributes.get("currency") or "")
+            event.add("description", amount(entry.cost, currency))
         yield event
 
 

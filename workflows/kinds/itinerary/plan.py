@@ -25,8 +25,8 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 _COST = re.compile(
-    r"[ \t]*[(（](?:(?:[A-Z]{3}|[$€£¥￥])[ \t]*)?(?P<cost>\d[\d,]*(?:\.\d+)?)"
-    r"[ \t]*(?:[A-Z]{3}|[$€£¥￥]|元|人民币)?[)）]$"
+    r"[ \t]*[(（](?:(?P<before>[A-Z]{3}|[$€£¥￥])[ \t]*)?(?P<cost>\d[\d,]*(?:\.\d+)?)"
+    r"[ \t]*(?P<behind>[A-Z]{3}|[$€£¥￥]|元|人民币)?[)）]$"
 )
 _UNKNOWN = re.compile(r"[ \t]*[(（][–?？-][)）]$")
 _FROM_TO = re.compile(
@@ -52,6 +52,8 @@ class Entry:
     end: int | None = None
     cost: float | None = None
     """For the whole party."""
+    currency: str = ""
+    """As the line writes it."""
 
     @property
     def ends(self) -> tuple[str, str] | None:
@@ -155,6 +157,7 @@ def _entries(body: str, start: int, end: int) -> Iterator[Entry]:
             start=begins,
             end=ends,
             cost=float(price["cost"].replace(",", "")) if price else None,
+            currency=(price["behind"] or price["before"] or "") if price else "",
         )
 
 

@@ -117,7 +117,7 @@ def _line(entry: Entry, currency: str) -> Line:
         times=times,
         word=entry.word,
         name=entry.name,
-        cost="" if entry.cost is None else amount(entry.cost, currency),
+        cost="" if entry.cost is None else amount(entry.cost, entry.currency or currency),
         sort=entry.sort.value,
         text=entry.line,
     )
