@@ -13,6 +13,7 @@ from temporalio.client import Client
 from activities.death import say_goodbye
 from activities.tools import Tools
 from deploy.database import Connection
+from tests import read_rows
 from tests.api.harness import NOWHERE
 from tests.attempts import Shop
 from tests.fake_llm import Items, Reply
@@ -122,3 +123,15 @@ async def test_a_leader_that_stands_still_does_not_stay_the_leader(
         for task in running:
             task.cancel()
         await asyncio.wait(running)
+
+
+async def test_what_the_dead_left_is_handed_on_in_the_order_of_the_stages(shop: Shop) -> None:
+    stages = {
+        await read_rows.add_run(shop.pool, stage=stage, owner_worker="gone"): stage
+        for stage in ("refine", "draft", "review", "transcribe", "draft")
+    }
+    reaper = Reaper(shop.worker(), await Client.connect(NOWHERE, lazy=True))
+    async with shop.pool.acquire() as connection:
+        left = [stages[row["id"]] for row in await reaper._owned(connection)]
+    assert left[:3] == ["transcribe", "draft", "draft"]
+    assert set(left[3:]) == {"review", "refine"}
