@@ -80,6 +80,13 @@ def problem(status: int, code: str, detail: str, **more: Any) -> Reply:
     return Reply(body=body, status=status, content_type="application/problem+json")
 
 
+def _read(raw: bytes, content_type: str) -> Any:
+    """A form stays as it is."""
+    if content_type.startswith("multipart/"):
+        return raw
+    return json.loads(raw) if raw else None
+
+
 Answer = Callable[[Asked], Reply]
 
 
@@ -149,7 +156,7 @@ class _Requests(BaseHTTPRequestHandler):
             path=parts.path,
             query=dict(parse_qsl(parts.query)),
             headers={name.lower(): value for name, value in self.headers.items()},
-            body=json.loads(raw) if raw else None,
+            body=_read(raw, self.headers.get("Content-Type", "")),
         )
         self.api.asked.append(asked)
         answer = self.api.answers.get((self.command, parts.path))

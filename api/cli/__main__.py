@@ -106,6 +106,11 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         help="transcript or notes (also VTT, SRT), or reference data (JSON), to check against; "
         "may be repeated",
     )
+    one.add_argument(
+        "--audio",
+        metavar="F",
+        help="recording that is heard first (wav, mp3, m4a, ogg, flac, the sound of mp4 or webm)",
+    )
     one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
     one.add_argument("--title", help="default: the first heading, else the file's name")
     one.add_argument("--language", help="language of the document, for example en or zh")

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -20,6 +20,10 @@ from deploy.settings import default_root, stack_variables
 OK, USAGE, REFUSED, RUN_FAILED, UNREACHABLE = 0, 2, 3, 4, 5
 DEFAULT_URL = "http://127.0.0.1:8430"
 Json = dict[str, Any]
+File = tuple[str, tuple[str, IO[bytes] | bytes, str]]
+"""Field, and name, content and media type of a file in it."""
+_UPLOAD = httpx2.Timeout(60.0, connect=5.0, read=600.0)
+"""A recording of hours is looked through before the answer."""
 
 
 class UsageError(Exception):
@@ -115,6 +119,18 @@ class Client:
                 time.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
+    def upload(self, path: str, fields: Mapping[str, object], files: Sequence[File]) -> Json:
+        """One form, streamed; sent again, byte for byte, where the answer was lost."""
+        key = str(uuid.uuid4())
+        headers = {
+            "Idempotency-Key": key,
+            "Content-Type": f"multipart/form-data; boundary={key}",
+        }
+        found: Json = self._answer(
+            "POST", path, data=dict(fields), files=list(files), headers=headers, timeout=_UPLOAD
+        ).json()
+        return found
+
     def put(self, path: str, body: Mapping[str, object]) -> Json:
         """Sent again where the answer was lost: it says how things shall be."""
         found: Json = self._answer("PUT", path, json=dict(body)).json()
@@ -161,6 +177,9 @@ class Client:
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 if last or isinstance(error, httpx2.InvalidURL):
                     raise Unreachable(self.url, _why(error)) from error
+                for _, (_, content, _) in request.get("files", ()):
+                    if not isinstance(content, bytes):
+                        content.seek(0)
                 time.sleep(self._pause)
         if response.is_error:
             raise _problem(response)

@@ -11,6 +11,7 @@ from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.files import read_text
 from api.cli.find import find
 from api.cli.limits import limits
+from api.cli.recordings import submit_recording
 from api.cli.show import complain, print_moved, print_runs, say, say_json
 from api.cli.wanted import wanted
 from api.cli.watch import watch
@@ -26,17 +27,20 @@ def submit(client: Client, given: Namespace) -> int:
         raise UsageError("--title names one document; leave it out for several files")
     if [*given.files, *given.source, given.request].count("-") > 1:
         raise UsageError("standard input (-) can be read only once")
-    if not (given.files or given.request is not None or given.attribute or given.source):
+    asks = given.files or given.request is not None or given.attribute or given.source
+    if not (asks or given.audio):
         raise UsageError(
             "name a FILE to be made right; or say what is to be written: --request TEXT, "
             "--field NAME=VALUE (for example --kind itinerary --request '3 days in Rome')"
         )
     _check_language(given.language)
+    if given.audio and len(given.files) > 1:
+        raise UsageError("--audio is of one document; name one FILE, or none")
     asked = list(wanted(client, given))
-    if given.files and not asked[0]["sources"]:
+    if given.files and not asked[0]["sources"] and not given.audio:
         complain("redraft: no --source: there is nothing to check the document against")
     worst = OK
-    started = [client.post("/api/runs", body) for body in asked]
+    started = [_start(client, given, body) for body in asked]
     for run in started:
         if given.json:
             say_json(run)
@@ -47,6 +51,12 @@ def submit(client: Client, given: Namespace) -> int:
         for run in started:
             worst = max(worst, watch(client, run["id"], as_json=given.json))
     return worst
+
+
+def _start(client: Client, given: Namespace, asked: Json) -> Json:
+    if given.audio:
+        return submit_recording(client, given.audio, asked)
+    return client.post("/api/runs", asked)
 
 
 def _check_language(language: str | None) -> None:

@@ -80,6 +80,8 @@ def _title(given: Namespace, sources: Sequence[Json], common: Json) -> str:
     """The request's beginning, else the name of what there is, else what the fields say."""
     if given.request is not None:
         return beginning(str(sources[0]["text"]))
+    if given.audio:
+        return one_line(Path(given.audio).stem, _LONGEST_TITLE)
     if given.source:
         return title_of(given.source[0], str(sources[0]["text"]))
     told = ", ".join(f"{name} {_shown(value)}" for name, value in common["attributes"].items())
