@@ -59,7 +59,7 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
             return step.out_of_time(part) or PartEnd(code=PartEndCode.STOPPED)
         if step.watch.leaving:
             return await handed_over(step)
-        if _has_all(step, part):
+        if not part.refused and _has_all(step, part):
             return await _done(step, part)
         stop = capped(part, last_cause)
         if stop is not None:
