@@ -38,6 +38,9 @@ log = logging.getLogger("redraft.claim")
 OLD_EPOCH_WAIT = 5.0
 """Seconds a step of an older epoch is waited for, then superseded."""
 WAIT_LOOKS = 0.3
+SHOWN_LATELY = 1.5
+"""Seconds in which the worker's own row needs no writing: all claims of a worker would wait for one
+another at it. Asked inside the transaction, which does not outlive a worker that stands still."""
 
 
 @dataclass(kw_only=True)
@@ -240,9 +243,10 @@ async def _claim_once(
             )
             attempt = await open_step(connection, opening)
             await tell_change(connection, run.id, step_id, prepared.chosen)
-        await write_presence(
-            connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
-        )
+        if time.monotonic() - tools.in_flight.shown > SHOWN_LATELY:
+            await write_presence(
+                connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
+            )
         return Claimed(
             run=run,
             step_id=step_id,

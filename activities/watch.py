@@ -7,6 +7,7 @@ look at its row; only the row makes it stop. Stopping cancels what streams, neve
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass, field
 
 from activities.record import RunRow
@@ -69,6 +70,8 @@ class InFlight:
     def __init__(self) -> None:
         self.watches: set[Watch] = set()
         self.steps: set[str] = set()
+        self.shown = -math.inf
+        """When, by the monotonic clock, the worker's row was last written by its own beat."""
 
     def of_run(self, run_id: str) -> list[Watch]:
         return [watch for watch in self.watches if watch.run_id == run_id]

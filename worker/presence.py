@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 
 import asyncpg
 
@@ -76,9 +77,11 @@ def life_lock(tools: Tools) -> LifeLock:
 async def keep_present(tools: Tools) -> None:
     """Writes the own row each second. While the database is away it just goes on trying."""
     while True:
+        began = time.monotonic()
         try:
             async with tools.pool.acquire() as connection:
                 await write_presence(connection, tools.presence, frozenset(tools.in_flight.steps))
+            tools.in_flight.shown = began
         except AWAY as error:
             log.debug("presence not written", extra={"error": type(error).__name__})
         await asyncio.sleep(BEAT_SECONDS)

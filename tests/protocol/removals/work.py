@@ -96,11 +96,8 @@ CLAIMS = (
     Removal(
         "claim_writes_seen",
         CLAIM,
-        """        await write_presence(
-            connection, tools.presence, frozenset(tools.in_flight.steps | {step_id})
-        )
-""",
-        "",
+        "        if time.monotonic() - tools.in_flight.shown > SHOWN_LATELY:\n",
+        "        if time.monotonic() - tools.in_flight.shown < 0:\n",
     ),
     Removal(
         "retry_at_kept",
