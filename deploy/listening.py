@@ -30,6 +30,7 @@ RATE = 16_000
 BLOCK = RATE // 20
 _GAP = RATE // 4
 """Samples by which a frame must be late before silence is put in."""
+_SILENCE = bytes(2 * BLOCK)
 _LONGEST_GAP = 4 * 3600 * RATE
 
 
@@ -100,7 +101,9 @@ def levels_of(samples: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _level(block: bytes) -> int:
-    numbers = array.array("h", block)[::4]  # a sound is louder than silence at each of them
+    if block == _SILENCE:
+        return 0
+    numbers = array.array("h", block)[::8]  # a sound is louder than silence at each of them
     loudest, lowest = max(numbers), min(numbers)
     return min(255, max(loudest, -lowest) >> 7)
 
