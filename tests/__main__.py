@@ -1,6 +1,7 @@
 """`./redraft test [--fast | --local-llm] [TIER …] [pytest options]`: the tests, services included.
 
-Without a tier all of them run, the quick ones first, and the faults beside them: those mostly wait.
+Without a tier all of them run, the quick ones first; beside them the faults, and beside both those
+of whole stacks and of pages: either mostly waits.
 `--fast` runs those that need no service. `--local-llm` runs none of them, but whole runs against a
 small real model, which it fetches (127 MB, once). Services are started by the tests themselves
 (`tests/conftest.py`) and stopped with them.
@@ -25,7 +26,7 @@ from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
 ROOT = Path(__file__).resolve().parent.parent
 FAST = ("unit", "replay", "architecture", "protocol")
 TIERS = (*FAST, "database", "api", "workflow", "acceptance", "faults", "pages")
-BESIDE = ("faults",)
+BESIDE = (("faults",), ("acceptance", "pages"))
 _NEEDS = {
     "database": (Part.POSTGRES,),
     "api": (Part.POSTGRES, Part.TEMPORAL),
@@ -84,9 +85,9 @@ def missing_parts(tiers: Sequence[str]) -> list[Part]:
 
 def lanes(tiers: Sequence[str]) -> list[list[str]]:
     """What runs side by side, each in a process of its own."""
-    rest = [tier for tier in tiers if tier not in BESIDE]
-    beside = [tier for tier in tiers if tier in BESIDE]
-    return [lane for lane in (rest, beside) if folders(lane)] or [list(tiers)]
+    rest = [tier for tier in tiers if not any(tier in lane for lane in BESIDE)]
+    beside = [[tier for tier in lane if tier in tiers] for lane in BESIDE]
+    return [lane for lane in (rest, *beside) if folders(lane)] or [list(tiers)]
 
 
 @contextlib.contextmanager
@@ -109,11 +110,12 @@ def _beside(lane: Sequence[str], options: Sequence[str]) -> Iterator[list[int]]:
 
 def _run(tiers: Sequence[str], options: Sequence[str], promises: Promises) -> int:
     first, *others = lanes(tiers)
-    if not others:
-        return int(pytest.main([*folders(first), "-q", "-rfE", *options], plugins=[promises]))
-    with _beside(others[0], options) as beside:
+    with contextlib.ExitStack() as stack:
+        beside = [stack.enter_context(_beside(lane, options)) for lane in others]
         codes = [int(pytest.main([*folders(first), "-q", "-rfE", *options], plugins=[promises]))]
-    codes += beside
+    codes += [code for lane in beside for code in lane]
+    if len(codes) == 1:
+        return codes[0]
     ran = [code for code in codes if code != _NOTHING_COLLECTED]
     return max(ran, default=_NOTHING_COLLECTED)
 

@@ -64,8 +64,9 @@ def test_in_ci_a_skip_for_a_missing_part_fails_the_whole_run(tmp_path: Path) -> 
         assert done.returncode == code, done.stdout
 
 
-def test_the_faults_run_beside_the_other_tiers_and_alone_when_asked_for_alone() -> None:
-    assert lanes(["unit", "faults", "pages"]) == [["unit", "pages"], ["faults"]]
+def test_what_mostly_waits_runs_beside_the_other_tiers_and_alone_when_asked_for_alone() -> None:
+    assert lanes(["unit", "faults", "pages"]) == [["unit"], ["faults"], ["pages"]]
+    assert lanes(["api", "pages", "acceptance"]) == [["api"], ["acceptance", "pages"]]
     assert lanes(["faults"]) == [["faults"]]
     assert lanes(["unit", "api"]) == [["unit", "api"]]
     assert lanes([]) == [[]]
