@@ -51,7 +51,7 @@ def _all_logs(stack: Stack) -> str:
 
 
 def _large(lines: int) -> str:
-    return "\n".join(f"Ana: {n}, {SPOKEN} and {'much was said ' * 8}" for n in range(lines))
+    return "\n".join(f"Ana: {n}, {SPOKEN} and {'much was said ' * 80}" for n in range(lines))
 
 
 async def test_twelve_rounds_leave_a_small_history_without_text_or_key(
@@ -76,7 +76,7 @@ async def test_a_transcript_of_megabytes_never_travels_through_the_engine(
     stack: Stack, llm: FakeLLM
 ) -> None:
     llm.script(good_reviewer(errors=planted(1)))
-    spoken = _large(18_800)
+    spoken = _large(2_350)
     assert len(spoken) > 2_600_000
     run = await stack.create(_with(spoken, errors=1))
     await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=110)
