@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from activities import record
 from api import moving, queries, requests, standings, wire
-from api.errors import not_found
+from api.errors import misfit, not_found
 from api.idempotency import Done, Tools
 from deploy.database import Connection
 from workflows.vocabulary import FINAL, EventType, IssueStatus, RunStatus
@@ -14,7 +14,10 @@ from workflows.vocabulary import FINAL, EventType, IssueStatus, RunStatus
 async def change_issue(
     connection: Connection, tools: Tools, run_id: str, issue_id: str, wanted: requests.IssueChange
 ) -> Done:
-    """200, also where the issue is so already: then nothing is written."""
+    """200, also where the issue is so already: then nothing is written. Raises 422 for a waiver
+    that does not say why: that is what the next reader finds instead of the issue."""
+    if wanted.status == "waived" and not (wanted.reason or "").strip():
+        raise misfit("/reason", "say why it is waived", kind="blank")
     row = await moving.lock_run(connection, run_id)
     moving.require(row, *(status for status in RunStatus if status not in FINAL))
     before = await queries.issue(connection, run_id, issue_id)

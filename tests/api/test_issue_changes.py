@@ -7,6 +7,8 @@ from typing import Any
 from tests.api.harness import Api
 from workflows.vocabulary import EventType, Reason, RunStatus
 
+WAIVED = {"status": "waived", "reason": "as agreed"}
+
 
 async def _issue(api: Api, run: dict[str, Any], status: str = "open") -> str:
     issue_id: str = await api.pool.fetchval(
@@ -95,8 +97,8 @@ async def test_score_and_best_revision_follow_from_what_is_waived(api: Api) -> N
     await _reviewed(api, run)
     await api.engine_move(run["id"], EventType.RUN_AWAITING_CONFIRMATION, Reason.ROUND_LIMIT)
     stood = []
-    for status in ("waived", "open"):
-        assert (await api.call("PATCH", path, {"status": status})).status == 200
+    for change in (WAIVED, {"status": "open"}):
+        assert (await api.call("PATCH", path, change)).status == 200
         now = (await api.get(f"/api/runs/{run['id']}")).json
         stood.append((now["score"], now["best_revision"], now["offered_revision"]))
     [other] = [
@@ -104,7 +106,7 @@ async def test_score_and_best_revision_follow_from_what_is_waived(api: Api) -> N
         for issue in (await api.get(f"/api/runs/{run['id']}/issues")).json["items"]
         if issue["number"] == 2
     ]
-    await api.call("PATCH", f"/api/runs/{run['id']}/issues/{other}", {"status": "waived"})
+    await api.call("PATCH", f"/api/runs/{run['id']}/issues/{other}", WAIVED)
     now = (await api.get(f"/api/runs/{run['id']}")).json
     told = [event for event in await api.events(run["id"]) if "issue" in event["type"]]
     assert stood == [(96, 0, 0), (86, 0, 0)]
@@ -130,7 +132,7 @@ async def test_a_round_whose_issues_are_waived_ends_without_a_refine(api: Api) -
     assert now["next_step"] == {"round": 2, "name": "refine"}
     issues = (await api.get(f"/api/runs/{run['id']}/issues")).json["items"]
     paths = [f"/api/runs/{run['id']}/issues/{issue['id']}" for issue in issues]
-    await api.call("PATCH", paths[0], {"status": "waived"})
+    await api.call("PATCH", paths[0], WAIVED)
     row = await api.pool.fetchrow("SELECT outcome, pending_review_step FROM runs")
     assert row is not None
     assert (row["outcome"], row["pending_review_step"]) == ("passed", None)
@@ -146,9 +148,12 @@ async def test_a_change_that_cannot_be_has_no_effect(api: Api) -> None:
     path = await _issue(api, run)
     for wrong in ({"status": "fixed"}, {}, {"status": "open", "severity": "minor"}):
         assert (await api.call("PATCH", path, wrong)).status == 422
+    for silent in ({}, {"reason": None}, {"reason": " \n"}):
+        answer = await api.call("PATCH", path, {"status": "waived", **silent})
+        assert (answer.status, answer.pointers()) == (422, ["/reason"])
     nobody = path[:-4] + "0000"
-    assert (await api.call("PATCH", nobody, {"status": "waived"})).status == 404
+    assert (await api.call("PATCH", nobody, WAIVED)).status == 404
     await api.post(f"/api/runs/{run['id']}/cancel")
-    answer = await api.call("PATCH", path, {"status": "waived"})
+    answer = await api.call("PATCH", path, WAIVED)
     assert (answer.status, answer.code) == (409, "final_status")
     assert await _events(api, run) == []
