@@ -189,6 +189,8 @@ def run_lines(run: Json) -> list[str]:
     lines = [f"{status_words(status)}{': ' + why if why else ''}"]
     if run.get("stopping"):
         lines.append("the step under way is still being stopped")
+    if heard := run.get("progress"):
+        lines.append(_heard(heard))
     best, offered = run.get("best_revision"), run.get("offered_revision")
     noun = "issue" if run.get("open_issues") == 1 else "issues"
     facts = [
@@ -203,6 +205,14 @@ def run_lines(run: Json) -> list[str]:
     lines.append("revision: " + ", ".join(revisions))
     lines.append(cost_line(run))
     return lines
+
+
+def _heard(progress: Json) -> str:
+    """How far a recording is transcribed."""
+    done, total = _length(progress["done_seconds"]), _length(progress["total_seconds"])
+    rest = progress.get("rest_seconds")
+    left = "" if rest is None else f", about {_length(rest)} left"
+    return f"recording: {done} of {total} heard{left}"
 
 
 def cost_line(run: Json) -> str:

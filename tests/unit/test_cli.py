@@ -12,6 +12,7 @@ import pytest
 
 from api.cli.__main__ import main
 from api.cli.client import find_address
+from api.cli.show import run_lines
 from tests.fake_api import DOCUMENT_ID, RUN_ID, FakeApi, Reply, make_run, problem
 
 RUN = f"/api/runs/{RUN_ID}"
@@ -63,6 +64,11 @@ def test_submit_sends_one_run_for_each_file_with_its_sources(
     }
     assert (second["title"], second["body"]) == ("second day", "内容")
     assert f"{api.url}/runs/{RUN_ID}" in capsys.readouterr().out
+
+
+def test_a_run_tells_how_far_its_recording_is_heard() -> None:
+    heard = {"step": "transcribe", "done_seconds": 300, "total_seconds": 10800, "rest_seconds": 95}
+    assert "recording: 5 min of 3 h heard, about 95 s left" in run_lines(make_run(progress=heard))
 
 
 def test_submit_reads_standard_input(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
