@@ -18,7 +18,7 @@ import wave
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
-from deploy.sound import FORMATS, MEMORY_BYTES
+from deploy.sound import FORMATS, MEMORY_BYTES, SILENT_LEVEL
 
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
@@ -110,7 +110,7 @@ def _level(block: bytes) -> int:
 
 def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, bytes]]:
     """WAV files of the spans (milliseconds, in order) with their levels, each as soon as it is
-    decoded."""
+    decoded; empty ones of silence."""
     bounds = [(start * RATE // 1000, end * RATE // 1000) for start, end in spans]
     kept, at = bytearray(), 0
     source = decoded(path)
@@ -122,7 +122,8 @@ def parts(path: str, spans: Sequence[tuple[int, int]]) -> Iterator[tuple[bytes, 
                 kept.clear()
         held = at - len(kept) // 2
         samples = bytes(kept[2 * max(0, start - held) : 2 * max(0, end - held)])
-        yield _wav(samples), b"".join(levels_of([samples]))
+        found = b"".join(levels_of([samples]))
+        yield _wav(samples) if max(found, default=0) > SILENT_LEVEL else b"", found
         del kept[: 2 * max(0, end - held)]
 
 
