@@ -68,12 +68,12 @@ async def test_a_draft_stopped_behind_each_section_asks_for_none_of_them_twice(s
             parts = 2 if before < 2 * len(SECTIONS) else 1
             return task.done() or await stored(shop) >= before + parts
 
-        await shop.until(moved_on, what=f"a section more than {before}")
+        await shop.until(moved_on, seconds=40, what=f"a section more than {before}")
         if not task.done() and await stored(shop) < 3 * len(SECTIONS):
             await shop.move(run_id, EventType.RUN_INTERRUPTED)
             for watch in tools.in_flight.of_run(run_id):
                 watch.look.set()
-        outcome = await asyncio.wait_for(task, 15)
+        outcome = await asyncio.wait_for(task, 40)
         if outcome.code == "done":
             break
         await shop.move(run_id, EventType.RUN_RESUMED)

@@ -78,7 +78,7 @@ async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_
             "sources": [{"name": "t.txt", "media_type": "text/plain", "text": SAID}],
         }
     )
-    run = await chain.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
+    run = await chain.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     await model.stop()
     number = run["offered_revision"]
     path = f"/api/documents/{run['document_id']}/revisions/{number}"

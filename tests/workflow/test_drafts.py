@@ -64,7 +64,7 @@ async def test_a_long_transcript_is_noted_in_windows_and_composed_with_nothing_l
 ) -> None:
     await small_windows(stack, "windows")
     run = await stack.create(meeting(80, profile="windows"))
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     asked = llm.of("redraft_draft")
     received = {line.number: line.text for one in asked for line in one.prompt.lines}
     assert len(received) == 83
@@ -104,13 +104,13 @@ async def test_a_window_that_fails_for_good_fails_the_draft_and_is_all_that_is_a
     await small_windows(stack, "fragile")
     run = await stack.create(meeting(60, profile="fragile"))
     created.set_result(run)
-    run = await stack.until(run["id"], "FAILED")
+    run = await stack.until(run["id"], "FAILED", seconds=60)
     assert run["reason"]["code"] == "provider_refused"
     broken = False
     before = len(llm.of("redraft_draft"))
     assert before == 3
     assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     assert [one.part for one in llm.of("redraft_draft")[before:]] == ["notes:2", ""]
     await consistent(stack, run["id"])
 
@@ -129,7 +129,7 @@ async def test_a_draft_that_is_cut_stops_early_and_names_lines_that_are_not_ther
 
     llm.script({"redraft_draft": play})
     run = await stack.create(meeting())
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     assert await ledger(stack, run) == [
         ("main", "length", ["summary", "topics"], 0),
         ("main", "stop", ["decisions"], 2),
@@ -147,7 +147,7 @@ async def test_a_model_that_chooses_its_own_sections_has_written_a_draft(
     own = {"key": "a", "heading": "What was said", "markdown": "We ship on Friday."}
     llm.script({"redraft_draft": Reply(items=[own])})
     run = await stack.create(meeting(attributes={"template": "decision log"}))
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", "FAILED")
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", "FAILED", seconds=60)
     assert run["status"] == "AWAITING_CONFIRMATION", run["reason"]
     assert len(llm.of("redraft_draft")) == 1
     assert (await body_of(stack, run)).endswith("## What was said\n\nWe ship on Friday.\n")
@@ -165,9 +165,9 @@ async def test_a_draft_is_interrupted_resumed_and_corrected_without_losing_a_sec
     assert "<strong><bdi>Topics</bdi></strong>" in page
     assert "Rests on the lines T1" in page
     assert (await stack.call("POST", f"/api/runs/{run['id']}/interrupt"))[0] == 202
-    await llm.wait_gone(1)
+    await llm.wait_gone(1, seconds=60)
     assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     again = llm.of("redraft_draft")[1]
     assert again.already_keys("key") == ["summary", "topics"]
     keys = [item["key"] for item in await stack.rows(run["id"], "items") if item["round"] == 0]
@@ -183,7 +183,7 @@ async def test_a_meeting_deleted_while_it_is_drafted_leaves_nothing(
     run = await stack.create(meeting())
     await kept(stack, run, ["summary"])
     assert (await stack.call("DELETE", f"/api/documents/{run['document_id']}"))[0] == 204
-    await llm.wait_gone(1)
+    await llm.wait_gone(1, seconds=60)
     assert (await stack.call("GET", f"/api/runs/{run['id']}"))[0] == 404
     [left] = await stack.sql(
         """
@@ -208,7 +208,7 @@ async def test_the_offline_model_drafts_by_rules_says_so_and_is_continued(
     assert (await stack.call("POST", "/api/profiles", offline))[0] == 201
     source = {"name": "t.txt", "media_type": "text/plain", "text": SHORT}
     run = await stack.create(meeting(profile="extract", sources=[source]))
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=40)
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     await model.stop()
     assert run["reason"]["code"] == "passed"
     body = await body_of(stack, run)
@@ -230,13 +230,13 @@ async def test_what_was_drafted_from_a_wrong_transcript_is_not_kept_when_it_is_c
     run = await stack.create(meeting())
     await kept(stack, run, ["summary", "topics"])
     assert (await stack.call("POST", f"/api/runs/{run['id']}/interrupt"))[0] == 202
-    await llm.wait_gone(1)
+    await llm.wait_gone(1, seconds=60)
     sources = f"/api/documents/{run['document_id']}/sources"
     [old] = (await stack.call("GET", sources))[1]["items"]
     right = {"name": "t.txt", "media_type": "text/plain", "text": SHORT, "replaces": old["id"]}
     assert (await stack.call("POST", sources, right))[0] == 201
     assert (await stack.call("POST", f"/api/runs/{run['id']}/resume", {}))[0] == 202
-    run = await stack.until(run["id"], "AWAITING_CONFIRMATION")
+    run = await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
     assert llm.of("redraft_draft")[1].already == []
     assert "We decided to ship the blue box" in await body_of(stack, run)
     await consistent(stack, run["id"])
@@ -251,4 +251,4 @@ async def kept(stack: Stack, run: Json, keys: Sequence[str]) -> None:
         items = await stack.rows(run["id"], "items")
         return sorted(item["key"] for item in items) == sorted(keys)
 
-    await eventually(there, what=f"the sections {keys}")
+    await eventually(there, seconds=60, what=f"the sections {keys}")
