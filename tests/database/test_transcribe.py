@@ -175,15 +175,15 @@ async def test_an_interrupt_lets_go_of_the_server_and_a_resume_asks_for_what_is_
     assert len(text.splitlines()) == 5
 
 
-async def test_where_nothing_is_said_the_run_says_so_and_a_transcript_lets_it_go_on(
-    recordings: Recordings,
-) -> None:
+async def test_where_nothing_is_said_the_run_says_so(recordings: Recordings) -> None:
     credits = {"text": "Subtitles by the Amara.org community"}
     recordings.heard.script = lambda _asked: Says(body=credits)
     run_id = await recordings.run(talk(2))
     await recordings.attempt(run_id)
     assert (await recordings.run_row(run_id))[:2] == ("FAILED", "invalid_reply")
     assert len(await recordings.sources(run_id)) == 1
+    [row] = await recordings.shop.told("SELECT reason_params ->> 'code' FROM runs")
+    assert row == ("nothing_heard",)
 
 
 async def test_a_silent_part_is_not_asked_for(recordings: Recordings) -> None:

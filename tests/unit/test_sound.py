@@ -45,6 +45,7 @@ def test_formats_are_known_by_their_content_and_measured(
         ("too_short", sounds.wav([(0.01, True)])),
         ("broken", sounds.wav(TALK)[:44]),
         ("no_sound", sounds.silent_video()),
+        ("silent", sounds.wav([(1.0, False)])),
     ],
 )
 def test_what_is_no_recording_is_named(tmp_path: Path, problem: str, data: bytes) -> None:
