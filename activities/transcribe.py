@@ -6,6 +6,7 @@ again. The last one closes the step with a new version of the source: the transc
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
@@ -183,7 +184,8 @@ class Hearing:
             verdict = None
         else:
             verdict = PartEnd(code=PartEndCode.DONE)
-            lines = lines_of(heard.reply or {}, self.span, self.piece.levels)
+            reply = heard.reply or {}  # it may be long, and the loop has other runs
+            lines = await asyncio.to_thread(lines_of, reply, self.span, self.piece.levels)
         self._count(heard, garbled=garbled)
         items = [_item(number, line) for number, line in enumerate(lines, start=1)]
         closing = self._closing(heard, garbled=garbled, kept=len(items))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby, pairwise
 from typing import Any
 
 from workflows.cutting import Span, silent
@@ -47,7 +48,8 @@ CREDITS = re.compile(
 )
 """What nobody says in a meeting."""
 _NOT_LETTER = re.compile(r"[\W_]+")
-_SENTENCE = re.compile(r".+?(?:[.!?。！？]+(?=\s|$)|[。！？]|$)", re.S)
+_SENTENCE_END = re.compile(r"(?<![.!?。！？])[.!?。！？]++(?:(?=\s|$)|(?<=[。！？]))")
+"""A run of marks is looked at once, or a reply of many would keep the process for minutes."""
 
 
 class Mark(StrEnum):
@@ -161,7 +163,8 @@ def _seconds(value: object) -> float | None:
 
 def _spread(text: str, span: Span) -> list[Line]:
     """Sentences of a reply without times, each as long as its share of the letters."""
-    sentences = [found.strip() for found in _SENTENCE.findall(text) if found.strip()]
+    ends = [0, *(found.end() for found in _SENTENCE_END.finditer(text)), len(text)]
+    sentences = [said for at, end in pairwise(ends) if (said := text[at:end].strip())]
     letters, at, lines = sum(map(len, sentences)), span.start, []
     for sentence in sentences:
         end = at + span.seconds * len(sentence) / letters
@@ -200,12 +203,10 @@ def _repeats(text: str) -> bool:
 
 def _without_loops(lines: Sequence[Line]) -> list[Line]:
     """Marks all but the first of equal lines in a row."""
-    found, row = [], 0
-    for at, line in enumerate(lines):
-        same = at > 0 and _bare(lines[at - 1].text) == _bare(line.text)
-        row = row + 1 if same else 0
-        found.append(line)
-        if row >= LOOP_LINES - 1:
-            for earlier in range(at - row + 1, at + 1):
-                found[earlier] = replace(found[earlier], mark=found[earlier].mark or Mark.LOOP)
+    found: list[Line] = []
+    for _, same in groupby(lines, key=lambda line: _bare(line.text)):
+        first, *others = same
+        loops = len(others) >= LOOP_LINES - 1
+        found.append(first)
+        found += (replace(one, mark=one.mark or Mark.LOOP) if loops else one for one in others)
     return found

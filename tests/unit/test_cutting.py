@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 import wave
 from itertools import pairwise
 from pathlib import Path
@@ -131,3 +132,33 @@ def test_loops_are_marked_but_for_the_first_line_and_honest_repetitions_are_not(
     marks = [line.mark for line in lines_of({"segments": segments}, PART, TALKED)]
     loop = Mark.LOOP
     assert marks == [None, None, None, None, loop, loop, loop, loop, loop, None]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"text": "!" * 60_000 + "x"},
+        {"text": "\u3002" * 60_000 + "x"},
+        {"segments": [{"text": "hm", "start": 1, "end": 2}] * 3_000},
+    ],
+    ids=["marks", "wide marks", "one line"],
+)
+def test_a_recogniser_that_repeats_itself_does_not_keep_the_process(
+    reply: dict[str, object],
+) -> None:
+    """Each was quadratic: minutes in which no run of the worker goes on."""
+    before = time.process_time()
+    assert lines_of(reply, Span(start=0, end=300), [LOUD] * 6000)
+    assert time.process_time() - before < 5
+
+
+def test_sentences_end_at_their_marks_and_nowhere_else() -> None:
+    text = "We ship 3.5 tons!! Who pays? \u4f60\u597d\u3002\u597d\u5417\uff1f\uff01 See a.b ok."
+    lines = lines_of({"text": text}, Span(start=0, end=10), [LOUD] * 200)
+    assert [line.text for line in lines] == [
+        "We ship 3.5 tons!!",
+        "Who pays?",
+        "\u4f60\u597d\u3002",
+        "\u597d\u5417\uff1f\uff01",
+        "See a.b ok.",
+    ]

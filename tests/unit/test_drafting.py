@@ -4,6 +4,7 @@ model nothing that was decided once is lost.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -245,3 +246,12 @@ def test_a_draft_by_rules_raises_nothing_of_the_verifiers(template: str) -> None
     step = replace(step, material=replace(step.material, attributes={"template": template}))
     body, _ = whole(step)
     assert MINUTES.verify(step.material, body) == ()
+
+
+def test_no_section_keeps_the_process() -> None:
+    """Spaces without end are what a model falls into; each pattern looks at them once."""
+    spaces = " " * 25_000
+    before = time.process_time()
+    got = accepted(section(markdown=f"### a{spaces}x\n\n- We ship{spaces}x."))
+    assert isinstance(got, Item)
+    assert time.process_time() - before < 5

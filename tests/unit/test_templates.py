@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,26 @@ def test_an_unknown_template_and_a_missing_folder_say_what_there_is(tmp_path: Pa
         read_folder(tmp_path / "nowhere")
     with pytest.raises(BadTemplate, match="needs sections"):
         parse("")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["# a" + " " * 40_000 + "x", "# a" + " #" * 20_000 + "x", "# a" + " " * 40_000 + "{#"],
+    ids=["spaces", "marks", "key"],
+)
+def test_no_heading_keeps_the_process(line: str) -> None:
+    """One such line in a request would have kept the API for days."""
+    before = time.process_time()
+    with pytest.raises(BadTemplate):
+        parse(line)
+    assert time.process_time() - before < 5
+
+
+def test_marks_that_close_a_heading_are_no_part_of_it() -> None:
+    template = parse("# Weekly #\n\n## Decisions {#d} ##  \nAll.\n##   Open points\t#\n## C#\n")
+    assert template.title == "Weekly"
+    assert [(one.key, one.heading) for one in template.sections] == [
+        ("d", "Decisions"),
+        ("open-points", "Open points"),
+        ("c", "C"),
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Refused, Work
 from workflows.kinds.lines import evidence_lines, number_lines
-from workflows.kinds.templates import Section, from_spec, slug
+from workflows.kinds.templates import HEADING, Section, from_spec, slug, titled
 from workflows.kinds.windows import excerpt_of
 
 NO_SUCH_LINE = "evidence_not_found"
@@ -15,10 +15,11 @@ LONGEST_SECTION = 60_000
 _LONGEST_HEADING = 200
 _MOST_OF_ITS_OWN, _BEHIND = 20, 1000
 """Sections that the template does not have, of one part; their place."""
-_HEADING = re.compile(r"^[ ]{0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.M)
 _FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.M)
 _NAMES = r"T\d+(?:\s*[-–—]\s*T?\d+)?"
-_CITED = re.compile(rf"[ \t]*[\[(（【]\s*({_NAMES}(?:\s*[,;，、]\s*{_NAMES})*)\s*[\])）】]")
+_CITED = re.compile(
+    rf"(?<![ \t])[ \t]*[\[(（【]\s*({_NAMES}(?:\s*[,;，、]\s*{_NAMES})*)\s*[\])）】]"
+)
 _NUMBERED = re.compile(r"^[\s\d.、)）]+")
 _WIDE = re.compile(r"[\u3400-\u9fff]")
 _LOOKED_AT = 2000
@@ -145,13 +146,13 @@ def _heading(work: Work, section: Section | None, given: str) -> str:
 def _shown(markdown: str, heading: str, section: Section | None) -> str:
     """Without its own heading at the top, and with no heading above the third level."""
     text = markdown.strip("\r\n").rstrip()
-    first = _HEADING.match(text)
+    first = HEADING.match(text)
     titles = {_plain(heading), _plain(section.heading) if section else ""}
-    if first and _plain(first[2]) in titles:
+    if first and _plain(titled(first)) in titles:
         text = text[first.end() :].strip("\r\n")
     if _FENCE.search(text):
         return text
-    return _HEADING.sub(lambda one: f"{'#' * max(3, len(one[1]))} {one[2]}", text)
+    return HEADING.sub(lambda one: f"{'#' * max(3, len(one[1]))} {titled(one)}", text)
 
 
 def _without_citations(markdown: str) -> tuple[str, list[str]]:

@@ -18,8 +18,9 @@ MOST_SECTIONS = 30
 _LONGEST_HEADING = 120
 _LONGEST_ABOUT = 2000
 _FILE = re.compile(r"([a-z0-9][a-z0-9_-]{0,39})(?:\.([a-z]{2,3}))?\.md")
-_HEADING = re.compile(r"^[ ]{0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$", re.M)
-_KEY = re.compile(r"\s*\{#([^{}]*)\}$")
+HEADING = re.compile(r"^[ ]{0,3}(#{1,6})[ \t]+([^\n]*)$", re.M)
+"""What closes it is taken off by `titled`: a pattern that does may try for hours."""
+_KEY = re.compile(r"(?<!\s)\s*\{#([^{}]*)\}$")
 _WORD = re.compile(r"[a-z0-9]+")
 
 
@@ -68,19 +69,19 @@ def parse(text: str, *, name: str = "template", language: str = "") -> Template:
         raise BadTemplate(f"A template has at most {LONGEST_FILE} characters.")
     if "\x00" in text:
         raise BadTemplate("This is no text.")
-    found = list(_HEADING.finditer(text))
+    found = list(HEADING.finditer(text))
     if not found:
         raise BadTemplate("A template needs sections: lines like `## Decisions`.")
     titles = [one for one in found if len(one[1]) == 1]
     deeper = [one for one in found if len(one[1]) > 1]
-    title = _plain(titles[0][2]) if titles and deeper else ""
+    title = _plain(titled(titles[0])) if titles and deeper else ""
     level = min(len(one[1]) for one in (deeper or titles))
     heads = [one for one in (deeper or titles) if len(one[1]) == level]
     if len(heads) > MOST_SECTIONS:
         raise BadTemplate(f"A template has at most {MOST_SECTIONS} sections.")
     ends = [one.start() for one in heads[1:]] + [len(text)]
     sections = tuple(
-        _section(number, one[2], text[one.end() : end])
+        _section(number, titled(one), text[one.end() : end])
         for number, (one, end) in enumerate(zip(heads, ends, strict=True), start=1)
     )
     keys = [section.key for section in sections]
@@ -106,6 +107,11 @@ def _section(number: int, line: str, below: str) -> Section:
     if slug(marked[1]) != marked[1] or not marked[1]:
         raise BadTemplate(f"Section {number}: a key has small letters, digits and - only.")
     return Section(key=marked[1], heading=heading, about=about)
+
+
+def titled(heading: re.Match[str]) -> str:
+    """The words of a heading, without the marks that may close it."""
+    return heading[2].rstrip(" \t").rstrip("#").rstrip(" \t")
 
 
 def _plain(heading: str) -> str:
