@@ -230,6 +230,7 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                 tokens_cached = r.tokens_cached + coalesce($7, 0) - late * cached,
                 tokens_reasoning = r.tokens_reasoning + coalesce($8, 0) - late * reasoning,
                 cost = (SELECT CASE WHEN bool_and(n.cost IS NOT NULL OR n.made = 'unknown')
+                                         AND count(n.cost) > 0
                                     THEN least(sum(n.cost), 999999999) END
                         FROM (SELECT c.cost, c.usage_source AS made FROM model_calls c
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1

@@ -20,6 +20,7 @@ from activities.items import PartState, Place, keep_items
 from activities.metering import Need
 from activities.model.learned import Size
 from activities.model.recogniser import Heard
+from activities.model.tokens import Usage
 from activities.parts import capped, handed_over, room
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import Event, append_event
@@ -214,16 +215,16 @@ class Hearing:
             status, cause, error = CallStatus.FAILED, heard.failure.cause, heard.failure.message
         elif garbled:
             status, cause = CallStatus.FAILED, Reason.GARBLED
-        usage = heard.usage if heard is not None else None
+        counted = heard.usage if heard is not None else None
         text = "" if heard is None or heard.reply is None or garbled else _text(heard.reply)
         return CallClosing(
             call_id=self.id,
             run_id=self.step.claimed.run.id,
             status=status,
-            profile=self.need.profile if usage else None,
+            profile=self.need.profile if counted else None,
             end_cause=cause,
-            usage=usage,
-            usage_source=UsageSource.REPORTED if usage else UsageSource.UNKNOWN,
+            usage=counted or Usage(input=0, output=0),
+            usage_source=UsageSource.REPORTED if counted else UsageSource.UNKNOWN,
             http_status=heard.http_status if heard else None,
             provider_request_id=heard.request_id if heard else None,
             error=error,

@@ -130,6 +130,8 @@ async def test_parts_become_one_transcript_and_the_run_goes_on(recordings: Recor
     assert (unheard, version, in_force) == ("", 2, True)
     assert stamps(text) == sorted(stamps(text)) == ["00:00:00", "00:00:02", "00:00:04", "00:00:07"]
     assert await recordings.run_row(run_id) == ("RUNNING", None, None)
+    [spent] = await recordings.shop.told("SELECT cost, cost_is_estimate, tokens_input FROM runs")
+    assert spent == (None, False, 0), "what nobody counts is no amount"
     assert sum(asked.seconds for asked in recordings.heard.asked) == pytest.approx(10, abs=0.1)
     told = await recordings.shop.told(
         """
