@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+
+import pytest
 
 from tests.unit.trips import ITINERARY, asked_zh, material, trip
 from workflows.kinds import load_kinds
@@ -101,3 +104,12 @@ def test_a_body_of_windows_lines_and_no_costs_is_shown() -> None:
     assert isinstance(day, Section)
     assert [piece.name for piece in day.pieces if isinstance(piece, Line)] == ["Bo's", "Bo's"]
     assert table(parse_plan("## Day 1\n\n- lunch: Bo's\n"), chinese=False) == ""
+
+
+@pytest.mark.parametrize("filling", [" " * 20_000, "a b " * 5_000, "x" * 20_000])
+def test_no_line_of_a_plan_keeps_the_process(filling: str) -> None:
+    before = time.process_time()
+    plan = parse_plan(f"# Trip\n\n## Day 1 · Paris\n\n- 10:00–11:00 Train: a{filling}b (12 EUR)\n")
+    [(_, entry)] = plan.entries()
+    assert (entry.cost, entry.ends) == (12.0, None)
+    assert time.process_time() - before < 5

@@ -21,20 +21,22 @@ _DAY = re.compile(
 _HEADING = re.compile(r"^#{1,4}[ \t]+\S[^\r\n]*", re.MULTILINE)
 _ENTRY = re.compile(
     r"^[-*+][ \t]+(?:(?P<start>\d{1,2}[:：]\d{2})[ \t]*[–—~至-][ \t]*(?P<end>\d{1,2}[:：]\d{2})"
-    r"[ \t]+)?(?P<word>[^:：\r\n\d]{1,30})[:：][ \t]*(?P<rest>[^\r\n]+?)[ \t]*\r?$",
+    r"[ \t]+)?(?P<word>[^:：\r\n\d]{1,30})[:：][ \t]*(?P<rest>[^\r\n]*\S)[ \t]*\r?$",
     re.MULTILINE,
 )
 _COST = re.compile(
-    r"[ \t]*[(（](?:(?P<before>[A-Z]{3}|[$€£¥￥])[ \t]*)?(?P<cost>\d[\d,]*(?:\.\d+)?)"
+    r"(?<![ \t])[ \t]*[(（](?:(?P<before>[A-Z]{3}|[$€£¥￥])[ \t]*)?(?P<cost>\d[\d,]*(?:\.\d+)?)"
     r"[ \t]*(?P<behind>[A-Z]{3}|[$€£¥￥]|元|人民币)?[)）]$"
 )
-_UNKNOWN = re.compile(r"[ \t]*[(（][–?？-][)）]$")
+_UNKNOWN = re.compile(r"(?<![ \t])[ \t]*[(（][–?？-][)）]$")
 _FROM_TO = re.compile(
     r"\bfrom[ \t]+(?P<a>.+?)[ \t]+to[ \t]+(?P<b>[^,，;]+)"
     r"|从(?P<c>[^,，到至]+?)[到至](?P<d>[^,，;]+)"
     r"|(?P<e>[^,，:：;]+?)[ \t]*(?:→|->|[ \t][–-][ \t]|\bto\b)[ \t]*(?P<f>[^,，;]+)",
     re.IGNORECASE,
 )
+_LONGEST_LEG = 500
+"""Characters; what is longer names no two places, and takes long to search."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])[A-Z]{1,2}\d{2,7}(?![A-Za-z0-9])")
 _NUMERALS = {mark: value for value, mark in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -58,8 +60,11 @@ class Entry:
     @property
     def ends(self) -> tuple[str, str] | None:
         """Where a leg begins and where it goes; None when its name does not say both."""
-        found = _FROM_TO.search(_NUMBER.sub("", self.name).strip(" ,，:：·"))
-        if found is None or self.sort not in LEGS:
+        if self.sort not in LEGS or len(self.name) > _LONGEST_LEG:
+            return None
+        name = " ".join(_NUMBER.sub("", self.name).split())
+        found = _FROM_TO.search(name.strip(" ,，:：·"))
+        if found is None:
             return None
         start, end = found["a"] or found["c"] or found["e"], found["b"] or found["d"] or found["f"]
         return start.strip(), end.strip()
