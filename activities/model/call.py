@@ -23,6 +23,7 @@ from activities.model.learned import is_wide, may_be_cut, sample_of
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
+from activities.model.secret import without
 from activities.model.servers import Servers
 from activities.model.streaming import Frames, Reading
 from activities.model.tokens import Usage
@@ -30,8 +31,6 @@ from deploy.database import clean
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason
 
-SHORTEST_SECRET = 16
-"""Servers that ask for no key get any word, and a word may stand in a reply."""
 UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, httpx2.InvalidURL)
 """No connection, so no request."""
 AFTER_FINISH = 3.0
@@ -105,7 +104,7 @@ class ModelCall:
 
     def _told(self, value: Any) -> Any:
         """A text, or JSON with texts in it, without the key."""
-        return _without(value, self._key) if len(self._key) >= SHORTEST_SECRET else value
+        return without(value, self._key)
 
     def _item(self, payload: Mapping[str, Any]) -> None:
         self._on_item(self._told(payload))
@@ -180,7 +179,8 @@ class ModelCall:
 
     @property
     def finish_reason(self) -> str | None:
-        return self._reading.finish_reason
+        told = self._told(self._reading.finish_reason)
+        return str(told)[:64] if told else None
 
     async def run(self) -> CallEnd:
         """Send and read to the end; the connection is closed or given back in every case.
@@ -222,7 +222,7 @@ class ModelCall:
             pool.stream("POST", url, headers=headers, content=content) as response,
         ):
             self.http_status = response.status_code
-            self.provider_request_id = _request_id(response.headers)
+            self.provider_request_id = _request_id(response.headers, self._key)
             if response.status_code != 200:
                 raise await self._refusal(response)
             self._servers.remember(url, self._profile.model, manner)
@@ -310,7 +310,7 @@ class ModelCall:
             return CallEnd(
                 cause=None,
                 failure=None,
-                finish_reason=self._reading.finish_reason,
+                finish_reason=self.finish_reason,
                 extras=self._told(reply.extras),
             )
         fault = reply.fault if self._reading.text else "empty"
@@ -349,25 +349,13 @@ class ModelCall:
         return CallEnd(
             cause=cause,
             failure=None,
-            finish_reason=self._reading.finish_reason,
+            finish_reason=self.finish_reason,
             extras=extras or {},
             fault=fault,
         )
 
     def _failed(self, failure: Failure) -> CallEnd:
-        return CallEnd(
-            cause=failure.cause, failure=failure, finish_reason=self._reading.finish_reason
-        )
-
-
-def _without(value: Any, secret: str) -> Any:
-    if isinstance(value, str):
-        return value.replace(secret, "…")
-    if isinstance(value, Mapping):
-        return {_without(name, secret): _without(inner, secret) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_without(inner, secret) for inner in value]
-    return value
+        return CallEnd(cause=failure.cause, failure=failure, finish_reason=self.finish_reason)
 
 
 def _chunks(response: httpx2.Response) -> AsyncGenerator[bytes, None]:
@@ -387,8 +375,8 @@ async def _beginning(response: httpx2.Response) -> bytes:
     return body[:_ERROR_BODY]
 
 
-def _request_id(headers: httpx2.Headers) -> str | None:
+def _request_id(headers: httpx2.Headers, key: str) -> str | None:
     for name in ("x-request-id", "request-id", "apim-request-id"):
         if value := headers.get(name):
-            return clean(str(value))[:128]
+            return str(without(clean(str(value)), key))[:128]
     return None

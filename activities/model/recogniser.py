@@ -16,6 +16,7 @@ import httpx2
 
 from activities.failures import Failure, ProviderError, classify, timed_out
 from activities.model.profile import Profile
+from activities.model.secret import without
 from activities.model.servers import Servers
 from activities.model.tokens import Usage
 
@@ -97,13 +98,15 @@ async def _ask(
             body += chunk
             if len(body) > LARGEST_REPLY:
                 break
-    status, request_id = answer.status_code, answer.headers.get("x-request-id")
+    status, request_id = answer.status_code, without(answer.headers.get("x-request-id"), key)
     try:
         if status != 200:
             raise ProviderError(
                 status=status, headers=answer.headers, body=bytes(body[:100_000]), secrets=[key]
             )
-        return Heard(reply=_reply(bytes(body)), http_status=status, request_id=request_id)
+        return Heard(
+            reply=without(_reply(bytes(body)), key), http_status=status, request_id=request_id
+        )
     except ProviderError as error:
         return Heard(failure=classify(error), http_status=status, request_id=request_id)
 

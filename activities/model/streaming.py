@@ -14,6 +14,8 @@ from deploy.database import clean
 LONGEST_LINE = 8_000_000
 MOST_TOKENS = 100_000_000
 """No call has as many; a server that says so counts wrong, and its price might fit no column."""
+LONGEST_FINISH = 1000
+"""Characters of a finish reason; known ones have twenty."""
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 """Fields of a delta, and types of content parts, that hold what a model thinks aloud."""
 
@@ -155,7 +157,7 @@ class Reading:
             return False
         finish = choice.get("finish_reason")
         if isinstance(finish, str) and finish:
-            self.finish_reason = clean(finish)[:64]
+            self.finish_reason = clean(finish)[:LONGEST_FINISH]
         delta = choice.get("delta") or choice.get("message")
         return isinstance(delta, dict) and self._delta(delta)
 

@@ -47,6 +47,18 @@ async def test_a_key_that_a_server_repeats_reaches_no_item(caller: Caller) -> No
     assert KEY not in f"{ended.end} {ended.items} {ended.call.reply}"
 
 
+async def test_a_key_that_a_server_repeats_reaches_no_row(caller: Caller) -> None:
+    """Both stand with the call, on pages and in the log of calls."""
+    echo = {"x-request-id": "r" * 120 + KEY}
+    ended = await caller.ask(Reply(items=[], finish_reason="f" * 60 + KEY, headers=echo))
+    told = f"{ended.end} {ended.call.finish_reason} {ended.call.provider_request_id}"
+    assert KEY[:4] not in told
+    assert (ended.call.provider_request_id, ended.end.finish_reason) == (
+        "r" * 120 + "…",
+        "f" * 60 + "…",
+    )
+
+
 async def test_an_empty_list_is_a_whole_reply(caller: Caller) -> None:
     ended = await caller.ask(Reply(items=[]))
     assert (ended.end.cause, ended.end.failure, ended.items) == (None, None, [])

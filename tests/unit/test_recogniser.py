@@ -53,6 +53,14 @@ async def test_a_part_is_sent_as_a_form_and_its_segments_come_back(
     assert asked.fields["timestamp_granularities[]"] == "segment"
 
 
+async def test_a_key_that_a_server_repeats_is_not_heard(
+    server: FakeRecogniser, servers: Servers
+) -> None:
+    """What is heard becomes a transcript, and the reply is kept with its call."""
+    server.script = lambda _: Says(body={"text": KEY, "segments": [{"text": f"We {KEY}", KEY: 1}]})
+    assert (await heard(servers)).reply == {"text": "…", "segments": [{"text": "We …", "…": 1}]}
+
+
 async def test_a_server_without_times_is_asked_again_for_the_plain_form(
     server: FakeRecogniser, servers: Servers
 ) -> None:

@@ -113,3 +113,9 @@ def test_no_line_of_a_plan_keeps_the_process(filling: str) -> None:
     [(_, entry)] = plan.entries()
     assert (entry.cost, entry.ends) == (12.0, None)
     assert time.process_time() - before < 5
+
+
+def test_a_number_that_is_no_price_is_none() -> None:
+    plan = parse_plan(f"# Trip\n\n## Day 1\n\n- Dinner: Bo's ({'9' * 400} EUR)\n")
+    assert [entry.cost for _, entry in plan.entries()] == [None]
+    assert "inf" not in table(plan, chinese=False)
