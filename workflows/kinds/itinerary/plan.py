@@ -25,8 +25,8 @@ _ENTRY = re.compile(
     re.MULTILINE,
 )
 _COST = re.compile(
-    r"(?<![ \t])[ \t]*[(（](?:(?P<before>[A-Z]{3}|[$€£¥￥])[ \t]*)?(?P<cost>\d[\d,]{0,14}(?:\.\d+)?)"
-    r"[ \t]*(?P<behind>[A-Z]{3}|[$€£¥￥]|元|人民币)?[)）]$"
+    r"(?<![ \t])[ \t]*[(（](?:(?P<before>[A-Z]{3}|[$€£¥￥])[ \t]*)?"
+    r"(?P<cost>\d[\d,]{0,14}(?:\.\d+)?)[ \t]*(?P<behind>[A-Z]{3}|[$€£¥￥]|元|人民币)?[)）]$"
 )
 _UNKNOWN = re.compile(r"(?<![ \t])[ \t]*[(（][–?？-][)）]$")
 _FROM_TO = re.compile(
