@@ -16,6 +16,7 @@ from fastapi import Depends, Request
 from pydantic import BaseModel, ValidationError
 
 from api.errors import Refusal, from_pydantic, pointer_of
+from api.requests import FORMS
 from workflows.vocabulary import ErrorCode
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -113,9 +114,11 @@ def fit(model: type[Model], value: Any, *, prefix: tuple[str, ...] = ()) -> Mode
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise from_pydantic(
-            error.errors(include_url=False, include_input=False), prefix=prefix
-        ) from None
+        found = error.errors(include_url=False, include_input=False)
+        for entry in found:
+            pattern = str(entry.get("ctx", {}).get("pattern"))
+            entry["msg"] = FORMS.get(pattern, entry["msg"])
+        raise from_pydantic(found, prefix=prefix) from None
 
 
 def is_form(request: Request) -> bool:

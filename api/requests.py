@@ -37,17 +37,22 @@ def _not_yet(value: Any) -> Any:
     return value
 
 
+LANGUAGE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+MEDIA_TYPE = r"^[\w.+-]+/[\w.+-]+(;[ -~]*)?$"
+AMOUNT = r"^\d{1,9}(\.\d{1,9})?$"
+FORMS = {
+    LANGUAGE: "give a code of a language, like en, zh or zh-CN",
+    MEDIA_TYPE: "give a media type, like text/plain",
+    AMOUNT: 'give an amount as text, like "1.50", not negative',
+}
+"""What to say instead of a pattern."""
 Text: TypeAlias = Annotated[str, AfterValidator(_not_blank)]
 Title: TypeAlias = Annotated[str, StringConstraints(max_length=300), AfterValidator(_not_blank)]
 Remark: TypeAlias = Annotated[str, StringConstraints(max_length=10_000)]
 Tag: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Tags: TypeAlias = Annotated[list[Tag], Field(max_length=20)]
-Language: TypeAlias = Annotated[
-    str, StringConstraints(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)
-]
-MediaType: TypeAlias = Annotated[
-    str, StringConstraints(pattern=r"^[\w.+-]+/[\w.+-]+(;[ -~]*)?$", max_length=127)
-]
+Language: TypeAlias = Annotated[str, StringConstraints(pattern=LANGUAGE, max_length=35)]
+MediaType: TypeAlias = Annotated[str, StringConstraints(pattern=MEDIA_TYPE, max_length=127)]
 Name: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 Number: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, strict=True)]
 Passage: TypeAlias = Annotated[
@@ -69,7 +74,7 @@ class StrictRequest(BaseModel):
 
 
 _Whole: TypeAlias = Annotated[int, Field(ge=1, le=1_000_000_000_000)]
-_Amount: TypeAlias = Annotated[str, StringConstraints(pattern=r"^\d{1,9}(\.\d{1,9})?$")]
+_Amount: TypeAlias = Annotated[str, StringConstraints(pattern=AMOUNT)]
 
 
 class Limits(StrictRequest):

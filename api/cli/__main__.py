@@ -41,7 +41,7 @@ _INTERRUPTED_BY_KEY = 130
 def _common() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--url", help="address of the API (REDRAFT_URL)")
-    common.add_argument("--json", action="store_true", help="print JSON, one document a line")
+    common.add_argument("--json", action="store_true", help="print JSON")
     return common
 
 

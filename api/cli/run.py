@@ -108,13 +108,17 @@ def revision_rows(
             _origin(one, str(run["id"])),
             _or_dash(one.get("base")),
             _or_dash(scores.get(one["number"])),
-            ", ".join(name for name in _MARKS if run.get(f"{name}_revision") == one["number"])
-            or "–",
+            ", ".join(_marks(run, one)) or "–",
             str(one.get("characters", "")),
             ago(one.get("created_at")),
         )
         for one in revisions
     ]
+
+
+def _marks(run: Json, revision: Json) -> list[str]:
+    found = [name for name in _MARKS if run.get(f"{name}_revision") == revision["number"]]
+    return [*found, "stale: a source was corrected since"] if revision.get("stale") else found
 
 
 def _origin(revision: Json, run_id: str) -> str:

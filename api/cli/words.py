@@ -52,11 +52,11 @@ NEXT_BY_REASON = {
 
 NEXT_BY_CODE = {
     "invalid_cursor": "ask for the list again from its beginning",
-    "unsupported_media": "give text files (UTF-8 or UTF-16 with a byte order mark)",
+    "unsupported_media": "./redraft submit --help names the files that are read",
     "too_large": "split the text",
     "unpriced_profile": "give the profile prices, or leave the cost limit out",
     "unknown_revision": "./redraft show ID names the revisions",
-    "not_found": "./redraft runs lists what is there",
+    "not_found": "./redraft runs lists what is there, ./redraft show ID what belongs to one",
     "deleted": "./redraft runs lists what is there",
     "unauthenticated": "set REDRAFT_API_KEY",
     "forbidden": "use a key that may do this (REDRAFT_API_KEY)",

@@ -47,6 +47,8 @@ async def test_a_run_keeps_the_limits_it_was_started_with(api: Api) -> None:
     answer = await api.post("/api/runs", wanted)
     assert (answer.status, answer.json["limits"]) == (201, limits)
     await api.post(f"/api/runs/{answer.json['id']}/cancel")
+    below = await api.post("/api/runs", {**MINUTES, "limits": {"max_cost": "-1"}})
+    assert "give an amount as text" in below.json["detail"]
     again = await api.post(
         f"/api/documents/{answer.json['document_id']}/runs",
         {"limits": {"max_calls": 3, "max_cost": None}},

@@ -124,6 +124,8 @@ async def test_what_a_run_made_from_a_corrected_source_is_stale(speech: Api) -> 
     assert sent.status_code == 303
     assert [one["stale"] for one in (await speech.get(path)).json["items"]] == [True]
     assert "stale: its source was corrected since" in (await browser.open(page)).text
+    offers = (await browser.open(f"/runs/{run['id']}")).text
+    assert ("Its source was corrected since" in offers) == ("Confirm revision" in offers)
     mine = {"base_revision": 0, "body": "# Minutes\n\nWe ship on Monday.\n"}
     assert (await speech.post(path, mine)).status in (201, 409)
 

@@ -56,6 +56,23 @@ def test_dates_come_from_the_request_where_headings_have_none() -> None:
     assert event.decoded("DTSTART") == datetime(2027, 2, 1, 9, 0)  # noqa: DTZ001
 
 
+def test_on_a_day_between_two_cities_an_event_is_where_its_own_line_says() -> None:
+    body = """# Trip
+
+## Day 3 · 2027-03-24 · State College → Johnstown
+
+- breakfast: Rolling Beans, State College
+- sight: Inclined Plane, Johnstown
+- dinner: Somewhere
+"""
+    events = Calendar.from_ical(EXPORTERS["ics"](given(body=body)).content).walk("VEVENT")
+    assert [str(event.get("LOCATION")) for event in events] == [
+        "State College",
+        "Johnstown",
+        "None",
+    ]
+
+
 def test_a_calendar_without_dates_says_what_it_needs() -> None:
     for body in ("# Trip\n\n## Day 1 · Rome\n\n- lunch: Bo's\n", "", "no plan"):
         with pytest.raises(NotExportable, match="start_date"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from workflows.exporting import Exportable, Exported, Exporter, NotExportable
 from workflows.kinds.itinerary.costs import total
-from workflows.kinds.itinerary.plan import Day, Entry, Plan, amount, line_of, parse_plan
+from workflows.kinds.itinerary.plan import ARROW, Day, Entry, Plan, amount, line_of, parse_plan
 from workflows.kinds.itinerary.sorts import Sort
 
 
@@ -92,12 +93,21 @@ def _events(given: Exportable, day: Day, when: date | None) -> Iterator[Any]:
         start, end = _span(entry, when)
         event.add("dtstart", start)
         event.add("dtend", end)
-        if day.city and entry.ends is None:
-            event.add("location", day.city)
+        if entry.ends is None and (place := _place(day, entry)):
+            event.add("location", place)
         if entry.cost is not None:
             currency = entry.currency or str(given.attributes.get("currency") or "")
             event.add("description", amount(entry.cost, currency))
         yield event
+
+
+def _place(day: Day, entry: Entry) -> str:
+    """Where it is: on a day between two cities only what the entry itself says."""
+    if not ARROW.search(day.heading):
+        return day.city
+    cities = (re.split(r"[·|:：]", piece)[-1].strip() for piece in ARROW.split(day.heading))
+    said = entry.name.rpartition(",")[2].strip()
+    return said if said in cities else ""
 
 
 def _span(entry: Entry, when: date) -> tuple[date | datetime, date | datetime]:

@@ -39,6 +39,8 @@ _LONGEST_LEG = 500
 """Characters; what is longer names no two places, and takes long to search."""
 _NUMBER = re.compile(r"(?<![A-Za-z0-9])[A-Z]{1,2}\d{2,7}(?![A-Za-z0-9])")
 _NUMERALS = {mark: value for value, mark in enumerate("一二三四五六七八九十", start=1)} | {"两": 2}
+ARROW = re.compile(r"→|->")
+"""In the heading of a day between two cities."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -124,7 +126,7 @@ def _day(found: re.Match[str], body: str, end: int) -> Day:
         number=int(found["en"]) if found["en"] else _numeral(found["zh"]),
         heading=found.group(0).rstrip(),
         date=_date(dates[0]) if dates else None,
-        city=re.split(r"→|->", names[-1])[-1].strip() if names else "",
+        city=ARROW.split(names[-1])[-1].strip() if names else "",
         entries=tuple(_entries(body, found.end(), end)),
         span=(found.start(), end),
     )
