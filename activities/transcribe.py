@@ -180,7 +180,8 @@ class Hearing:
         if heard is None:
             verdict = self.step.out_of_time(self.part) or verdict
         elif heard.failure is not None:
-            verdict = failed(heard.failure, self.part)
+            again = heard.failure.verdict == Verdict.AGAIN
+            verdict = None if again else failed(heard.failure, self.part)
         elif garbled:
             verdict = None
         else:

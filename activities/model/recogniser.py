@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
 
-from activities.failures import Failure, ProviderError, classify, timed_out
+from activities.failures import Failure, ProviderError, Verdict, classify, timed_out
 from activities.model.profile import Profile
 from activities.model.secret import without
 from activities.model.servers import Servers
@@ -25,7 +25,7 @@ MOST_TOKENS = 10_000_000
 SECONDS_A_SECOND = 2.0
 """Longer than this for each second of sound, beside the first-byte limit, is no answer: loops of a
 recogniser take for ever."""
-_FORMS = ("verbose_json", "json")
+_WITH_TIMES, _PLAIN = "verbose_json", "json"
 _REFUSED_FORM = frozenset({400, 404, 415, 422})
 
 
@@ -52,7 +52,8 @@ class Heard:
 async def hear(
     servers: Servers, profile: Profile, wav: bytes, seconds: float, *, language: str | None = None
 ) -> Heard:
-    """What is said in `wav`. Cancelling closes the connection. Raises nothing of the provider."""
+    """One request: what is said in `wav`. A server that knows no times refuses once, to be asked
+    AGAIN. Cancelling closes the connection. Raises nothing of the provider."""
     try:
         key, url = servers.key(profile), await servers.endpoint(profile)
         path = url.path.removesuffix("/chat/completions") + "/audio/transcriptions"
@@ -60,13 +61,13 @@ async def hear(
         async with asyncio.timeout(
             servers.settings.first_byte_timeout + SECONDS_A_SECOND * seconds
         ):
-            heard = Heard()
-            for form in _FORMS:
-                fields = _fields(profile, form, language)
-                heard = await _ask(servers, key, url, fields, wav)
-                if heard.failure is None or heard.http_status not in _REFUSED_FORM:
-                    break
-            return heard
+            known = str(url), profile.model
+            form = _PLAIN if known in servers.without_times else _WITH_TIMES
+            heard = await _ask(servers, key, url, _fields(profile, form, language), wav)
+            if heard.failure is None or heard.http_status not in _REFUSED_FORM or form == _PLAIN:
+                return heard
+            servers.without_times.add(known)
+            return replace(heard, failure=replace(heard.failure, verdict=Verdict.AGAIN))
     except TimeoutError:
         return Heard(failure=timed_out())
     except Exception as error:
@@ -76,7 +77,7 @@ async def hear(
 def _fields(profile: Profile, form: str, language: str | None) -> dict[str, Any]:
     """What a person set in the profile wins."""
     fields: dict[str, Any] = {"model": profile.model, "response_format": form}
-    if form == "verbose_json":
+    if form == _WITH_TIMES:
         fields["timestamp_granularities[]"] = ["segment"]
     if language:
         fields["language"] = language.partition("-")[0].lower()

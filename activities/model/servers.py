@@ -25,6 +25,8 @@ class Servers:
         self._pools: dict[tuple[str, bool], httpx2.AsyncClient] = {}
         self._opening = asyncio.Lock()
         self._default_base = ""
+        self.without_times: set[tuple[str, str]] = set()
+        """Address and model of recognisers that refused to tell times."""
 
     async def close(self) -> None:
         pools, self._pools = self._pools, {}

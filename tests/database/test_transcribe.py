@@ -177,6 +177,22 @@ async def test_an_interrupt_lets_go_of_the_server_and_a_resume_asks_for_what_is_
     assert len(text.splitlines()) == 5
 
 
+async def test_each_request_to_a_server_without_times_has_its_row(
+    recordings: Recordings,
+) -> None:
+    def plain(asked: Asked) -> Says:
+        if asked.fields["response_format"] != "json":
+            return Says(status="422 Unprocessable", body={"error": {"message": "verbose_json"}})
+        return Says(body={"text": "We ship on Friday."})
+
+    recordings.heard.script = plain
+    run_id = await recordings.run(talk(1))
+    assert (await recordings.attempt(run_id)).code == "done"
+    calls = await recordings.shop.told("SELECT status, http_status FROM model_calls ORDER BY id")
+    assert calls == [("FAILED", 422), ("SUCCEEDED", 200)]
+    assert len(recordings.heard.asked) == 2
+
+
 async def test_where_nothing_is_said_the_run_says_so(recordings: Recordings) -> None:
     credits = {"text": "Subtitles by the Amara.org community"}
     recordings.heard.script = lambda _asked: Says(body=credits)

@@ -70,9 +70,13 @@ async def test_a_server_without_times_is_asked_again_for_the_plain_form(
         return Says(body={"text": "Only words."})
 
     server.script = plain
-    found = await heard(servers)
-    assert found.reply == {"text": "Only words."}
-    assert len(server.asked) == 2
+    refused = await heard(servers)
+    assert refused.failure is not None
+    assert refused.failure.verdict == Verdict.AGAIN
+    for _ in range(2):
+        found = await heard(servers)
+        assert found.reply == {"text": "Only words."}
+    assert len(server.asked) == 3, "one a call, and what was refused is remembered"
 
 
 @pytest.mark.parametrize(
