@@ -200,6 +200,13 @@ class _Exchange:
         log.log(logging.DEBUG if quiet else logging.INFO, "request", extra=facts)
 
 
+def _stopping() -> Refusal:
+    """The process ends before this request could: nobody knows whether it had its effect, so it
+    may be sent again with its key."""
+    detail = "the service is being stopped; send it again, with the same Idempotency-Key"
+    return Refusal(503, ErrorCode.UNAVAILABLE, detail, headers={"Retry-After": "2"})
+
+
 class Edge:
     """The outermost layer of the application."""
 
@@ -217,6 +224,10 @@ class Edge:
             await self.app(exchange.scope, exchange.receive, exchange.send)
         except Refusal as refusal:
             await exchange.refuse(refusal)
+        except asyncio.CancelledError:
+            if not self.state.stopping.is_set() or exchange.status != 0:
+                raise
+            await exchange.refuse(_stopping())
         except ClientDisconnect:
             log.debug("client left", extra={"request_id": exchange.request_id})
         except Exception as error:
