@@ -33,8 +33,13 @@ class Frame:
 class Served:
     """A server of this process; `state.stopping` is what SIGTERM sets."""
 
-    def __init__(self, url: str, app: FastAPI) -> None:
+    def __init__(self, url: str, app: FastAPI, server: uvicorn.Server) -> None:
         self.url, self.app, self.state = url, app, state_in(app)
+        self._server = server
+
+    def stop(self) -> None:
+        self.state.stopping.set()
+        self._server.should_exit = True
 
     @property
     def feed(self) -> Feed:
@@ -101,9 +106,9 @@ async def serving_on_a_port(settings: Settings) -> AsyncIterator[Served]:
         return server.started
 
     await eventually(started, what="the server")
+    served = Served(f"http://127.0.0.1:{listening.getsockname()[1]}", app, server)
     try:
-        yield Served(f"http://127.0.0.1:{listening.getsockname()[1]}", app)
+        yield served
     finally:
-        state_in(app).stopping.set()
-        server.should_exit = True
+        served.stop()
         await task
