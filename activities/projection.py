@@ -191,7 +191,7 @@ async def close_call(
 
 
 async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | None:
-    """The row, its part, the run's totals (of a call given up before, by difference), if any."""
+    """Row, part and totals of the run, of a call given up before by difference."""
     return await connection.fetchrow(
         """
         WITH before AS (
@@ -235,8 +235,7 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                         FROM (SELECT c.cost, c.usage_source AS made FROM model_calls c
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
                               UNION ALL SELECT $10, $9) n),
-                currency = coalesce($11, r.currency),
-                cost_is_estimate = r.cost_is_estimate
+                currency = coalesce($11, r.currency), cost_is_estimate = r.cost_is_estimate
                     OR $9 <> 'reported' AND coalesce($5::bigint + $6::bigint, 1) > 0,
                 failures = CASE WHEN $32 THEN 0 ELSE r.failures END,
                 failing_since = CASE WHEN $32 THEN NULL ELSE r.failing_since END,

@@ -98,7 +98,8 @@ class RefineCloser:
             current_round=claimed.round, outcome=over, works_on_best=True, ends_work=True
         )
         claimed.left = await assess(connection, run.id, number, now, advance)
-        best = claimed.left.best_revision or number
+        best = claimed.left.best_revision
+        assert best is not None, "the revision just assessed is one to choose from"
         gone: Sequence[Known] = after.gone
         if best != number:
             again, gone = back_to(known, await _body_of(connection, run.document_id, best))
