@@ -74,7 +74,9 @@ async def test_a_kill_costs_no_part_that_was_heard_and_times_stay_true_to_the_en
     lost = [call for call in calls if call["status"] == "LOST"]
     assert len(heard) == len(set(heard)) == len(TRUE)
     assert 1 <= len(lost) <= 2, "only what was under way"
-    assert len(recogniser.asked) == len(calls) == len(heard) + len(lost)
+    assert len(calls) == len(heard) + len(lost)
+    asked = len(recogniser.asked)  # a row may have been written whose request never left
+    assert len(heard) + 1 <= asked <= len(calls)
     steps = await stack.rows(run["id"], "steps")
     assert steps[0]["parts"]["total"] >= 36, "none is longer than five minutes"
     assert await times(stack, document) == pytest.approx(TRUE, abs=1)
