@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from deploy.migrations import HEAD
 from deploy.migrations.__main__ import migrate
 from tests.architecture.schema_dump import dump
 from tests.architecture.sources import ROOT
@@ -24,3 +25,8 @@ async def test_two_migrations_at_once_and_one_more_change_nothing(database_url: 
     before = await asyncio.to_thread(dump, database_url)
     await asyncio.gather(migrate(database_url), migrate(database_url))
     assert await asyncio.to_thread(dump, database_url) == before
+
+
+def test_the_newest_migration_is_the_one_this_code_needs() -> None:
+    files = (ROOT / "deploy" / "migrations" / "versions").glob("r*.py")
+    assert max(path.name[1:5] for path in files) == HEAD
