@@ -38,6 +38,7 @@ from workflows.kinds.kind import (
 from workflows.kinds.lines import number_lines
 from workflows.kinds.prompting import (
     Block,
+    asides,
     compact,
     issues_text,
     render,
@@ -257,14 +258,7 @@ def _blocks_of(work: Work, part: PartPlan, kept: Sequence[Item]) -> list[Block]:
         blocks.append(Block(name="CHANGED", text=compact(passages)))
     if work.issues:
         blocks.append(Block(name="ISSUES", text=issues_text(work.issues)))
-    if kept:
-        blocks.append(Block(name="ALREADY", text=compact([dict(item.payload) for item in kept])))
-    if work.refused:
-        told = [{"code": one.code, "item": dict(one.payload)} for one in work.refused]
-        blocks.append(Block(name="REFUSED", text=compact(told)))
-    if work.instructions:
-        blocks.append(Block(name="INSTRUCTIONS", text=work.instructions))
-    return blocks
+    return [*blocks, *asides(work, kept)]
 
 
 def _recipe(work: Work, part: PartPlan, kept: Sequence[Item]) -> dict[str, Any]:

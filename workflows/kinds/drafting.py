@@ -20,7 +20,7 @@ from workflows.kinds import schemas, scopes, sections, windows
 from workflows.kinds.checked import CheckedText, folder_hash
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Prompt, Refused, Work
 from workflows.kinds.lines import number_lines
-from workflows.kinds.prompting import Block, compact, render, source_blocks, token_for
+from workflows.kinds.prompting import Block, asides, compact, render, source_blocks, token_for
 from workflows.kinds.templates import BadTemplate, Template, find, from_spec, names, read_folder
 from workflows.kinds.windows import excerpt_of
 from workflows.vocabulary import StepName
@@ -323,14 +323,7 @@ def _keys(plan: PartPlan) -> list[str]:
 def _told(work: Work, part: PartPlan, kept: Sequence[Item]) -> list[Block]:
     wanted = [section.told() for section in from_spec(part.spec["sections"])]
     blocks = [Block(name="SECTIONS", text=compact(wanted))]
-    if kept:
-        blocks.append(Block(name="ALREADY", text=compact([dict(item.payload) for item in kept])))
-    if work.refused:
-        told = [{"code": one.code, "item": dict(one.payload)} for one in work.refused]
-        blocks.append(Block(name="REFUSED", text=compact(told)))
-    if work.instructions:
-        blocks.append(Block(name="INSTRUCTIONS", text=work.instructions))
-    return blocks
+    return [*blocks, *asides(work, kept)]
 
 
 def _recipe(work: Work, part: PartPlan, kept: Sequence[Item]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from workflows.kinds.kind import OpenIssue, SourceText
+from workflows.kinds.kind import Item, OpenIssue, SourceText, Work
 from workflows.kinds.lines import SourceLine
 from workflows.kinds.windows import Excerpt
 
@@ -72,6 +72,19 @@ def source_blocks(
             ]
         if numbered or shown is None:
             blocks.append(Block(name="SOURCE", text="\n".join(numbered), label=source.name))
+    return blocks
+
+
+def asides(work: Work, kept: Sequence[Item]) -> list[Block]:
+    """What stands last in any prompt: what is kept already, what was refused, a person's words."""
+    blocks: list[Block] = []
+    if kept:
+        blocks.append(Block(name="ALREADY", text=compact([dict(item.payload) for item in kept])))
+    if work.refused:
+        told = [{"code": one.code, "item": dict(one.payload)} for one in work.refused]
+        blocks.append(Block(name="REFUSED", text=compact(told)))
+    if work.instructions:
+        blocks.append(Block(name="INSTRUCTIONS", text=work.instructions))
     return blocks
 
 
