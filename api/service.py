@@ -25,6 +25,7 @@ from api.wire.profiles import ProfileBody, SwitchesBody
 from deploy.migrations import HEAD
 from workflows.kinds.attributes import types_of_kind
 from workflows.kinds.kind import Kind
+from workflows.kinds.templates import templates_of_kind
 from workflows.vocabulary import ErrorCode, EventType, Reason
 
 DATA_FORMAT = 1
@@ -72,7 +73,7 @@ def _kind(kind: Kind) -> wire.KindInfo:
         attributes=sorted(kind.attribute_names),
         attribute_types=dict(types_of_kind(kind)),
         drafts=kind.drafts_without_body(),
-        templates=[template.told() for template in getattr(kind, "templates", ())],
+        templates=[template.told() for template in templates_of_kind(kind)],
         reply_schemas={str(step): dict(schema) for step, schema in kind.schemas.items()},
         sample=None if sample is None else dict(sample),
     )

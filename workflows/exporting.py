@@ -1,7 +1,7 @@
 """What a kind brings for the export of its documents: pure functions by the format's name.
 
-Every document can be had as md, docx, html and json (`api.exports`). A kind adds a format, or takes
-one over, by an attribute `exporters`: {"ics": calendar_of}. What it does not name stays as it is.
+Every document can be had as md, docx, html and json (`api.exports`). A kind that `Exports` adds a
+format, or takes one over: {"ics": calendar_of}. What it does not name stays as it is.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,14 @@ Exporter: TypeAlias = Callable[[Exportable], Exported]
 """Raises NotExportable."""
 
 
+@runtime_checkable
+class Exports(Protocol):
+    """A kind that brings formats of its own."""
+
+    @property
+    def exporters(self) -> Mapping[str, Exporter]: ...
+
+
 def exporters_of(kind: object) -> Mapping[str, Exporter]:
     """The formats this kind brings itself, by name; {} for one that brings none."""
-    found: Mapping[str, Exporter] = getattr(kind, "exporters", None) or {}
-    return found
+    return kind.exporters if isinstance(kind, Exports) else {}

@@ -1,29 +1,46 @@
 """What a kind asks of a request before it is stored: sentences that say what is wrong with it.
 
-A kind that can refuse a whole request (its fields together with its sources) has a function
-`check_request(material, today)`. Kinds without one take every request whose fields are right. One
-that has `begins_with_request` is asked for in words, of which a title can be made.
+A kind that can refuse a whole request (its fields together with its sources) is `ChecksRequests`;
+any other takes every request whose fields are right. One that `BeginsWithRequest` is asked for in
+words, of which a title can be made.
 """
 
 from __future__ import annotations
 
 import re
 from datetime import date
+from typing import Protocol, runtime_checkable
 
 from workflows.kinds.kind import Material
 
 _LONGEST_TITLE = 80
 
 
+@runtime_checkable
+class ChecksRequests(Protocol):
+    """A kind that can refuse a request as a whole."""
+
+    def check_request(self, material: Material, today: date) -> list[tuple[str, str]]:
+        """Problems as (JSON pointer into the document, English sentence); [] = fine."""
+        ...
+
+
+@runtime_checkable
+class BeginsWithRequest(Protocol):
+    """A kind whose forms may ask "what do you want" instead of for a draft and its source."""
+
+    @property
+    def begins_with_request(self) -> bool: ...
+
+
 def request_problems(kind: object, material: Material, today: date) -> list[tuple[str, str]]:
     """Problems as (JSON pointer into the document, English sentence); [] = fine."""
-    check = getattr(kind, "check_request", None)
-    return [] if check is None else list(check(material, today))
+    return kind.check_request(material, today) if isinstance(kind, ChecksRequests) else []
 
 
 def begins_with_request(kind: object) -> bool:
     """Whether forms ask "what do you want" instead of for a draft and its source."""
-    return bool(getattr(kind, "begins_with_request", False))
+    return isinstance(kind, BeginsWithRequest) and kind.begins_with_request
 
 
 def beginning(request: str) -> str:

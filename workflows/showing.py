@@ -1,15 +1,14 @@
 """What a kind brings to show a revision as more than its text: a trip day by day, with its costs.
 
-A kind has it by an attribute `schedule`: a pure function of the material and a body. Pages render
-what it returns; a kind without one, or a body that is no schedule, is shown as the text it is.
-Nothing of the body is left out: what the kind cannot place comes back as Markdown.
+A kind has it by being `Shows`. Pages render what it returns; a kind that is not, or a body that is
+no schedule, is shown as the text it is. Nothing of the body is left out: what the kind cannot place
+comes back as Markdown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, runtime_checkable
 
 from workflows.kinds.kind import Material
 
@@ -57,10 +56,15 @@ class Schedule:
     pieces: tuple[Section | Table | str, ...]
 
 
-Shown: TypeAlias = Callable[[Material, str], Schedule | None]
+@runtime_checkable
+class Shows(Protocol):
+    """A kind that shows its documents as more than text."""
+
+    def schedule(self, material: Material, body: str) -> Schedule | None:
+        """Pure. None for a body that is no schedule."""
+        ...
 
 
 def schedule_of(kind: object, material: Material, body: str) -> Schedule | None:
     """The body as a schedule; None for kinds without one and for bodies that are none."""
-    show: Shown | None = getattr(kind, "schedule", None)
-    return None if show is None else show(material, body)
+    return kind.schedule(material, body) if isinstance(kind, Shows) else None

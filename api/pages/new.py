@@ -36,6 +36,7 @@ from api.principals import Scope
 from api.state import State, state_of
 from workflows.kinds.attributes import Type, types_of_kind
 from workflows.kinds.kind import Kind
+from workflows.kinds.templates import templates_of_kind
 from workflows.requesting import beginning, begins_with_request
 from workflows.vocabulary import DEFAULT_PROFILE
 
@@ -104,7 +105,7 @@ def fields_of(kind: Kind) -> list[Field]:
 def templates_of(kind: Kind) -> list[tuple[str, str, str]]:
     """(name, title, headings) of each template by which the kind drafts."""
     found: dict[str, tuple[str, str, str]] = {}
-    for template in getattr(kind, "templates", ()):
+    for template in templates_of_kind(kind):
         headings = ", ".join(section.heading for section in template.sections)
         found.setdefault(template.name, (template.name, template.title, headings))
     return list(found.values())

@@ -11,7 +11,7 @@ from api import markdown, wire
 from api.state import State
 from api.text import Catalogue
 from workflows.kinds.kind import Material, SourceText
-from workflows.showing import Line, Section, schedule_of
+from workflows.showing import Line, Section, Shows, schedule_of
 from workflows.vocabulary import CallStatus, IssueStatus, StepName
 
 OPEN_STATUSES = frozenset({IssueStatus.OPEN, IssueStatus.REOPENED})
@@ -45,7 +45,7 @@ async def schedule(
 
 def schedules(state: State, kind: str) -> bool:
     """Whether revisions of this kind are shown so, as far as their text is one."""
-    return getattr(state.kinds.get(kind), "schedule", None) is not None
+    return isinstance(state.kinds.get(kind), Shows)
 
 
 def _pieces(

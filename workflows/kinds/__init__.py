@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from workflows.kinds.kind import Kind
+from workflows.kinds.templates import DraftsByTemplates
 
 BUILT_IN = ("minutes", "itinerary", "text")
 
@@ -56,8 +57,10 @@ def load_kinds(extra_folder: str = "", templates_folder: str = "") -> dict[str, 
 
 
 def _with_templates(kinds: dict[str, Kind], folder: str) -> dict[str, Kind]:
-    add = {name: getattr(kind, "with_templates", None) for name, kind in kinds.items()}
-    return {name: more(Path(folder)) if (more := add[name]) else kinds[name] for name in kinds}
+    return {
+        name: kind.with_templates(Path(folder)) if isinstance(kind, DraftsByTemplates) else kind
+        for name, kind in kinds.items()
+    }
 
 
 def find(kinds: dict[str, Kind], name: str) -> Kind:

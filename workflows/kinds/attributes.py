@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from workflows.kinds.kind import Kind, Payload
 
@@ -116,10 +116,21 @@ def types_of(fields: Mapping[str, Check], lists: Mapping[str, ListCheck]) -> Map
     )
 
 
+@runtime_checkable
+class TypesAttributes(Protocol):
+    """A kind that says what its attributes hold."""
+
+    @property
+    def attribute_types(self) -> Mapping[str, Type]:
+        """In the order in which forms ask for them."""
+        ...
+
+
 def types_of_kind(kind: Kind) -> Mapping[str, Type]:
     """The same of an installed kind; one that does not say it takes texts."""
-    told: Mapping[str, Type] | None = getattr(kind, "attribute_types", None)
-    return dict.fromkeys(sorted(kind.attribute_names), Type.TEXT) if told is None else told
+    if isinstance(kind, TypesAttributes):
+        return kind.attribute_types
+    return dict.fromkeys(sorted(kind.attribute_names), Type.TEXT)
 
 
 def check_fields(

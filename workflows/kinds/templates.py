@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
+
+from workflows.kinds.kind import Kind
 
 LONGEST_FILE = 50_000
 MOST_SECTIONS = 30
@@ -54,6 +56,23 @@ class Template:
         headings = [section.heading for section in self.sections]
         facts = {"name": self.name, "title": self.title, "language": self.language}
         return {**facts, "sections": headings}
+
+
+@runtime_checkable
+class DraftsByTemplates(Protocol):
+    """A kind whose drafts follow templates, of which there may be more than it brings."""
+
+    @property
+    def templates(self) -> tuple[Template, ...]: ...
+
+    def with_templates(self, folder: Path) -> Kind:
+        """This kind with the templates of a folder too. Raises BadTemplate or OSError."""
+        ...
+
+
+def templates_of_kind(kind: object) -> tuple[Template, ...]:
+    """() for a kind that drafts by none."""
+    return kind.templates if isinstance(kind, DraftsByTemplates) else ()
 
 
 def attribute(value: Any) -> str | None:
