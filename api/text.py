@@ -11,7 +11,7 @@ import io
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from pathlib import Path
@@ -49,11 +49,24 @@ def _names(sentence: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(sentence) if name)
 
 
+def _offset(gap: timedelta) -> str:
+    minutes = round(gap.total_seconds() / 60)
+    if not minutes:
+        return "UTC"
+    hours, rest = divmod(abs(minutes), 60)
+    return f"UTC{'-' if minutes < 0 else '+'}{hours}" + (f":{rest:02}" if rest else "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """Texts, numbers and times in one language."""
 
     locale: str
+
+    @property
+    def tag(self) -> str:
+        """As in HTML: zh-Hans."""
+        return self.locale.replace("_", "-")
 
     @property
     def translations(self) -> gettext_module.NullTranslations:
@@ -116,11 +129,12 @@ class Catalogue:
             )
         )
 
-    def moment(self, at: datetime | None) -> str:
-        """Date, time and zone in words."""
+    def moment(self, at: datetime | None, zone: tzinfo = UTC) -> str:
+        """Date and time in a zone, with its distance from UTC: names such as CST mean several."""
         if at is None:
             return "–"
-        return str(dates.format_datetime(at, "yyyy-MM-dd HH:mm:ss 'UTC'", locale=self.locale))
+        there = at.astimezone(zone)
+        return f"{there:%Y-%m-%d %H:%M:%S} {_offset(there.utcoffset() or timedelta())}"
 
     def ago(self, at: datetime, now: datetime) -> str:
         """ "3 minutes ago", or "in 3 minutes"."""

@@ -15,11 +15,12 @@ import jinja2
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from api import queries, text, wire
+from api import languages, queries, text, wire
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
 from api.pages.spoken import spoken
 from api.pages.view import Badge
+from api.pages.viewer import LANGUAGE, remember, viewer_of
 from api.state import state_of
 from deploy.database import AWAY, new_id
 from workflows.spoken import clock
@@ -142,7 +143,6 @@ def environment(locale: str) -> jinja2.Environment:
     filters: dict[str, Callable[..., Any]] = {
         "number": words.number,
         "compact": words.compact,
-        "moment": words.moment,
         "clock": clock,
         "duration": words.duration,
         "spoken": spoken,
@@ -160,6 +160,10 @@ def environment(locale: str) -> jinja2.Environment:
     made.filters.update(filters)
 
     @jinja2.pass_context
+    def moment(context: jinja2.runtime.Context, at: datetime | None) -> str:
+        return words.moment(at, context["viewer"].zone)
+
+    @jinja2.pass_context
     def ago(context: jinja2.runtime.Context, at: datetime) -> str:
         return words.ago(at, context["now"])
 
@@ -175,11 +179,15 @@ def environment(locale: str) -> jinja2.Environment:
         return words.duration(run.running.seconds + max(0, stretch))
 
     made.filters["ago"] = ago
+    made.filters["moment"] = moment
     made.filters["ran"] = ran
     made.globals.update(
         locale=locale,
+        lang=words.tag,
+        language_names=languages.NAMES,
         sentence=words.sentence,
         static=static,
+        has_static=lambda name: name in static_files(),
         lasted=lasted,
         new_key=new_id,
         csrf_token=None,
@@ -219,13 +227,8 @@ async def service_of(request: Request) -> Service:
     )
 
 
-def locale_of(_request: Request) -> str:
-    """English until another catalogue exists; the choice will be made here."""
-    return text.DEFAULT
-
-
 def words_of(request: Request) -> text.Catalogue:
-    return text.catalogue(locale_of(request))
+    return text.catalogue(viewer_of(request).locale)
 
 
 def list_row(run: wire.Run, words: text.Catalogue) -> dict[str, Any]:
@@ -268,12 +271,13 @@ async def page(
     **facts: Any,
 ) -> Response:
     """The template with the frame around it. `typed` and `errors` are by field name."""
-    service = await service_of(request)
+    service, viewer = await service_of(request), viewer_of(request)
     html = (
-        environment(locale_of(request))
+        environment(viewer.locale)
         .get_template(template)
         .render(
             now=datetime.now(UTC),
+            viewer=viewer,
             section=section,
             service=service,
             typed=Typed(typed or {}),
@@ -282,4 +286,7 @@ async def page(
             **facts,
         )
     )
-    return HTMLResponse(html, status, headers=HEADERS)
+    response = HTMLResponse(html, status, headers=HEADERS)
+    if "lang" in request.query_params:
+        remember(request, response, LANGUAGE, viewer.locale)
+    return response

@@ -16,6 +16,7 @@ from api.errors import Refusal, not_found
 from api.pages import documents as pages_documents
 from api.pages import moves as pages_moves
 from api.pages import new as pages_new
+from api.pages import preferences as pages_preferences
 from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states
 from api.pages.render import list_row, page, static, static_files, words_of
@@ -28,7 +29,7 @@ from deploy.database import clean
 from workflows.vocabulary import ErrorCode, RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for part in (pages_new, pages_moves, pages_documents):
+for part in (pages_preferences, pages_new, pages_moves, pages_documents):
     router.include_router(part.router)
 
 SHOWS = [needs(Scope.READ, content=True)]

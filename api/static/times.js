@@ -29,6 +29,17 @@ function clock(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
+// As the server writes it, in the reader's own zone.
+function moment(at) {
+  const two = (n) => String(n).padStart(2, "0");
+  const gap = -at.getTimezoneOffset();
+  const hours = Math.floor(Math.abs(gap) / 60);
+  const rest = Math.abs(gap) % 60;
+  const offset = gap ? `${gap < 0 ? "-" : "+"}${hours}${rest ? `:${two(rest)}` : ""}` : "";
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} `
+    + `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())} UTC${offset}`;
+}
+
 function write(element, text) {
   if (element.textContent !== text) {
     element.textContent = text;
@@ -38,6 +49,15 @@ function write(element, text) {
 // Brings every time below `root` up to date.
 export function tick(root = document) {
   const now = Date.now() - skew;
+  for (const element of root.querySelectorAll("time[title], time[data-moment]")) {
+    const here = moment(new Date(element.dateTime));
+    if (element.title && element.title !== here) {
+      element.title = here;
+    }
+    if ("moment" in element.dataset) {
+      write(element, here);
+    }
+  }
   for (const element of root.querySelectorAll("time[data-relative]")) {
     const seconds = (Date.parse(element.dateTime) - now) / 1000;
     if (Math.abs(seconds) >= 5) {
