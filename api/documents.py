@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
-from api import deletion, edits, queries, recordings, requests, uploads, wire
+from api import deletion, edits, queries, requests, uploads, wire
 from api.auth import needs
 from api.bodies import accepts, is_form, json_body, read_json
 from api.commands import create_run
@@ -35,13 +35,12 @@ async def create_document(request: Request, principal: Writes) -> Response:
     """A document with its sources, as JSON or as a form with files."""
     tools = tools_of(request)
     if is_form(request):
-        async with uploads.reading(request) as given:
+        async with uploads.reading(request) as sent:
 
             async def create(connection: Connection) -> Done:
-                done = await recordings.create_document(connection, tools, given)
-                return _told(done, given.readings)
+                return _told(await sent.create(connection, tools), sent.given.readings)
 
-            return await respond(request, create, given.bound())
+            return await respond(request, create, sent.bound())
     wanted = await read_json(request, requests.NewDocument)
     return await respond(request, lambda c: edits.create_document(c, tools, wanted), wanted)
 

@@ -34,6 +34,7 @@ log = logging.getLogger("redraft.api")
 DRAIN_BYTES, DRAIN_SECONDS = 100_000_000, 10.0
 SILENCE_SECONDS = 30.0
 """In which nothing of a request's body arrives: it is not waited for any longer."""
+_RECORDED = frozenset({"/api/documents", "/runs/new"})
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -93,7 +94,7 @@ def _limit(path: str, headers: Headers, settings: Settings) -> int:
     """Largest body; a form of a new document may bring a recording."""
     if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
         return TEXT_BYTES
-    return FORM_BYTES + (recordings.limit(settings) if path == "/api/documents" else 0)
+    return FORM_BYTES + (recordings.limit(settings) if path in _RECORDED else 0)
 
 
 _CLOSE = {"Connection": "close"}

@@ -7,15 +7,14 @@ or is offered, else its best, else the newest revision.
 from __future__ import annotations
 
 import asyncio
-import re
 from enum import StrEnum
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from api import exports, queries, wire
+from api.attachment import disposition, safe_stem
 from api.auth import needs
 from api.diff import unknown_revision
 from api.errors import Refusal, misfit
@@ -29,8 +28,6 @@ from workflows.exporting import Exportable, Exported, Exporter, NotExportable
 from workflows.vocabulary import IssueStatus
 
 router = APIRouter(tags=["documents"])
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|]+')
-_LONGEST_NAME = 80
 _MOST_ISSUES = 10_000
 
 
@@ -157,15 +154,5 @@ def _facts(
 def _file(
     document: wire.Document, revision: wire.Revision, ending: str, made: Exported
 ) -> Response:
-    name = f"{_safe(document.title)}-r{revision.number}.{ending}"
-    plain = name.encode("ascii", "ignore").decode().strip(" -.") or f"document.{ending}"
-    disposition = f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
-    return Response(
-        made.content, media_type=made.media_type, headers={"Content-Disposition": disposition}
-    )
-
-
-def _safe(title: str) -> str:
-    """A file name no system stumbles over: no separators, no control signs, no leading dot."""
-    words = " ".join(_UNSAFE.sub(" ", title).split())
-    return words.strip(" .")[:_LONGEST_NAME].strip(" .") or "document"
+    name = disposition(f"{safe_stem(document.title)}-r{revision.number}.{ending}")
+    return Response(made.content, media_type=made.media_type, headers={"Content-Disposition": name})

@@ -159,7 +159,7 @@ async def create_document(connection: Connection, tools: Tools, given: Given) ->
     if given.recording is None or given.incoming is None or done.document_id is None:
         return done
     given.stored = True
-    blob_id = await _insert_blob(connection, done.document_id, given.recording, given.incoming.uri)
+    blob_id = await insert_blob(connection, done.document_id, given.recording, given.incoming.uri)
     if given.document.sources:
         await connection.execute(
             "UPDATE sources SET blob_id = $2 WHERE document_id = $1 AND position = 0",
@@ -182,7 +182,7 @@ async def create_document_and_run(
     return await commands.create_run(connection, tools, done.document_id, wanted)
 
 
-async def _insert_blob(
+async def insert_blob(
     connection: Connection, document_id: str, recording: Recording, uri: str
 ) -> str:
     blob_id = new_id()

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from api import file_reading, requests, upload_files
+from api import file_reading, originals, requests, upload_files
 from api.auth import needs
 from api.bodies import accepts, is_form, read_json
-from api.idempotency import respond, tools_of
+from api.idempotency import Done, Tools, respond, tools_of
 from api.paths import DocumentId
 from api.principals import Principal, Scope
 from api.source_versions import add_source
-from api.wire.reading import Preview, Reading, SourceAdded, preview
+from api.state import state_of
+from api.wire.reading import Preview, SourceAdded, preview
+from deploy.database import Connection
 
 router = APIRouter(tags=["documents"])
 Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]
@@ -28,15 +31,36 @@ Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]
 )
 async def add(document_id: DocumentId, request: Request, principal: Writes) -> Response:
     """One more source, or with `replaces` the corrected version of one; as JSON or as a file."""
-    reading: Reading | None = None
+    files: list[originals.ReadFile] = []
     if is_form(request):
-        wanted, reading = await upload_files.read_source(request)
+        wanted, files = await upload_files.read_source(request)
     else:
         wanted = await read_json(request, requests.AddedSource)
     tools = tools_of(request)
-    return await respond(
-        request, lambda c: add_source(c, tools, document_id, wanted, reading), wanted
-    )
+    async with originals.taken(state_of(request).settings, files) as taken:
+        return await respond(
+            request,
+            lambda c: _add(c, tools, document_id, _Added(wanted=wanted, files=files, taken=taken)),
+            taken.bound(wanted),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Added:
+    wanted: requests.AddedSource
+    files: list[originals.ReadFile]
+    taken: originals.Originals
+
+
+async def _add(connection: Connection, tools: Tools, document_id: str, added: _Added) -> Done:
+    """The source's row, and that of its file, whose place is known only now."""
+    reading = added.files[0].reading if added.files else None
+    done = await add_source(connection, tools, document_id, added.wanted, reading)
+    if not added.taken.files:
+        return done
+    assert isinstance(done.body, SourceAdded)
+    await added.taken.insert(connection, document_id, position=done.body.position)
+    return replace(done, body=done.body.model_copy(update={"has_original": True}))
 
 
 @router.post(

@@ -10,8 +10,8 @@ from starlette.datastructures import UploadFile
 from api import file_reading, requests
 from api.bodies import fit
 from api.errors import misfit
+from api.originals import ReadFile
 from api.uploads import check_names, form_of, source_of, text_of
-from api.wire.reading import Reading
 
 _FILE = {"type": "string", "format": "binary"}
 
@@ -30,17 +30,17 @@ def file_schema() -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": schemas}}
 
 
-async def read_source(request: Request) -> tuple[requests.AddedSource, Reading | None]:
-    """One source, and how its file was read. Raises 400, 413, 415, 422."""
+async def read_source(request: Request) -> tuple[requests.AddedSource, list[ReadFile]]:
+    """One source, and the file it was read from, if it was one. Raises 400, 413, 415, 422."""
     async with form_of(request) as form:
         check_names(form, frozenset({"source", "replaces"}), ("source", "replaces"))
         if "source" not in form:
             raise misfit("/source", "send the file as the field `source`")
-        readings: list[Reading] = []
-        values = await source_of(form["source"], "/source", 1, readings)
+        files: list[ReadFile] = []
+        values = await source_of(form["source"], "/source", 0, files)
         if "replaces" in form:
             values["replaces"] = await text_of(form["replaces"], "/replaces")
-        return fit(requests.AddedSource, values), readings[0] if readings else None
+        return fit(requests.AddedSource, values), files
 
 
 async def read_file(request: Request) -> file_reading.File:

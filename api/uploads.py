@@ -15,11 +15,10 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from api import file_reading, recordings, requests
+from api import file_reading, originals, recordings, requests
 from api.bodies import check_text, fit, parse_json
 from api.errors import Refusal, misfit, too_large
 from api.state import state_of
-from api.wire.reading import Reading
 from api.wire.reading import reading as told
 from deploy.blobs import Incoming
 from workflows.vocabulary import ErrorCode
@@ -107,18 +106,20 @@ def form_schema() -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def reading(request: Request) -> AsyncIterator[recordings.Given]:
-    """The form as a document, with its recording if it brought one. 400 when it is no form, 413
-    and 422 as for JSON. A file that was not stored when this ends is gone from the disk."""
-    readings: list[Reading] = []
+async def reading(request: Request) -> AsyncIterator[originals.Sent]:
+    """The form as a document, with its recording if it brought one, and its files as they came.
+    400 when it is no form, 413 and 422 as for JSON. A file that was not stored when this ends is
+    gone from the disk."""
+    files: list[originals.ReadFile] = []
+    state = state_of(request)
     async with form_of(request) as form:
-        document = fit(requests.NewDocument, await _values(form, readings))
+        document = fit(requests.NewDocument, await _values(form, files))
         given = recordings.Given(document=document)
         if (audio := form.get("audio")) is not None:
-            given = await recordings.take(state_of(request), document, audio)
-        given.readings = readings
-        async with recordings.kept(given):
-            yield given
+            given = await recordings.take(state, document, audio)
+        given.readings = [sent.reading for sent in files]
+        async with originals.kept(state.settings, given, files) as sent:
+            yield sent
 
 
 @asynccontextmanager
@@ -153,21 +154,21 @@ def check_names(form: FormData, known: frozenset[str], once: tuple[str, ...]) ->
             raise misfit(f"/{name}", "this field stands twice")
 
 
-async def _values(form: FormData, readings: list[Reading]) -> dict[str, Any]:
+async def _values(form: FormData, files: list[originals.ReadFile]) -> dict[str, Any]:
     check_names(form, _FIELDS, _ONCE)
     values: dict[str, Any] = {}
     for name in _ONCE:
         if name in form and name not in ("body", "attributes", "audio"):
             values[name] = await text_of(form[name], f"/{name}")
     if "body" in form:
-        values["body"] = await _body(form["body"], readings)
+        values["body"] = await _body(form["body"], files)
     if "attributes" in form:
         values["attributes"] = parse_json(
             (await text_of(form["attributes"], "/attributes")).encode() or b"{}"
         )
     values["tags"] = [await text_of(tag, "/tags") for tag in form.getlist("tags")]
     values["sources"] = [
-        await source_of(entry, f"/source/{index}", index + 1, readings)
+        await source_of(entry, f"/source/{index}", index, files)
         for index, entry in enumerate(form.getlist("source"))
     ]
     return values
@@ -193,23 +194,24 @@ async def text_of(entry: UploadFile | str, pointer: str) -> str:
     return text
 
 
-async def _body(entry: UploadFile | str, readings: list[Reading]) -> str:
+async def _body(entry: UploadFile | str, files: list[originals.ReadFile]) -> str:
     if isinstance(entry, str):
         return await text_of(entry, "/body")
     file = await file_reading.of_form(entry, "body", "/body")
     parsed = await file_reading.read(file, "draft", "/body")
-    readings.append(told(file.name, parsed))
+    files.append(originals.ReadFile(place=None, file=file, reading=told(file.name, parsed)))
     return parsed.text
 
 
 async def source_of(
-    entry: UploadFile | str, pointer: str, number: int, readings: list[Reading]
+    entry: UploadFile | str, pointer: str, place: int, files: list[originals.ReadFile]
 ) -> dict[str, Any]:
-    """The fields of a source; how its file was read is added to `readings`."""
+    """The fields of the source at this position; its file is added to `files`."""
+    name = f"source {place + 1}"
     if isinstance(entry, str):
         text = await text_of(entry, pointer)
-        return {"name": f"source {number}", "media_type": "text/plain", "text": text}
-    file = await file_reading.of_form(entry, f"source {number}", pointer)
+        return {"name": name, "media_type": "text/plain", "text": text}
+    file = await file_reading.of_form(entry, name, pointer)
     parsed = await file_reading.read(file, "source", pointer)
-    readings.append(told(file.name, parsed))
+    files.append(originals.ReadFile(place=place, file=file, reading=told(file.name, parsed)))
     return {"name": file.name, "media_type": file.media_type, "text": parsed.text}

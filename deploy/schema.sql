@@ -300,11 +300,14 @@ CREATE TABLE public.revisions (
     round integer,
     comment text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    original_id uuid,
     CONSTRAINT revisions_check CHECK (((author = 'run'::text) = (step_id IS NOT NULL))),
     CONSTRAINT revisions_number_check CHECK ((number >= 0))
 );
 
 COMMENT ON COLUMN public.revisions.author IS 'run, or the name of the person.';
+
+COMMENT ON COLUMN public.revisions.original_id IS 'The uploaded file that revision 0 was read from, byte for byte.';
 
 CREATE TABLE public.run_events (
     run_id uuid NOT NULL,
@@ -434,10 +437,13 @@ CREATE TABLE public.sources (
     blob_id uuid,
     "position" integer NOT NULL,
     actor text NOT NULL,
-    created_at timestamp with time zone DEFAULT now() NOT NULL
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    original_id uuid
 );
 
 COMMENT ON COLUMN public.sources.replaced_by IS 'Null for the version in force; a correction is a new row and the old one keeps its text.';
+
+COMMENT ON COLUMN public.sources.original_id IS 'The uploaded file, byte for byte; null where the text came as text.';
 
 CREATE TABLE public.step_items (
     id uuid NOT NULL,
@@ -752,6 +758,9 @@ ALTER TABLE ONLY public.review_drafts
 ALTER TABLE ONLY public.revisions
     ADD CONSTRAINT revisions_document_id_fkey FOREIGN KEY (document_id) REFERENCES public.documents(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.revisions
+    ADD CONSTRAINT revisions_original_id_fkey FOREIGN KEY (original_id) REFERENCES public.blobs(id) ON DELETE SET NULL;
+
 ALTER TABLE ONLY public.run_events
     ADD CONSTRAINT run_events_run_id_fkey FOREIGN KEY (run_id) REFERENCES public.runs(id) ON DELETE CASCADE;
 
@@ -766,6 +775,9 @@ ALTER TABLE ONLY public.sources
 
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_document_id_fkey FOREIGN KEY (document_id) REFERENCES public.documents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sources
+    ADD CONSTRAINT sources_original_id_fkey FOREIGN KEY (original_id) REFERENCES public.blobs(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.sources
     ADD CONSTRAINT sources_replaces_fkey FOREIGN KEY (replaces) REFERENCES public.sources(id) ON DELETE CASCADE;

@@ -83,7 +83,7 @@ async def revisions_page(
     rows = await reader.fetch(
         f"""
         SELECT document_id, number, length(body) AS characters, sha256, base, author, run_id,
-            step_id, round, comment, created_at,
+            step_id, round, comment, original_id IS NOT NULL AS has_original, created_at,
             (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name, {_STALE} AS stale
         FROM revisions WHERE document_id = $1 AND number > $2 ORDER BY number LIMIT $3
         """,  # noqa: S608
@@ -109,7 +109,7 @@ async def revision(reader: Reader, document_id: str, number: int) -> wire.Revisi
     row = await reader.fetchrow(
         f"""
         SELECT document_id, number, body, length(body) AS characters, sha256, base, author,
-            run_id, step_id, round, comment, created_at,
+            run_id, step_id, round, comment, original_id IS NOT NULL AS has_original, created_at,
             (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name, {_STALE} AS stale
         FROM revisions WHERE document_id = $1 AND number = $2
         """,  # noqa: S608
@@ -135,6 +135,7 @@ def _revision_info(row: Row) -> wire.RevisionInfo:
         base=row["base"],
         comment=row["comment"],
         stale=row["stale"],
+        has_original=row["has_original"],
         created_at=row["created_at"],
     )
 
@@ -176,7 +177,8 @@ async def sources_page(
     rows = await reader.fetch(
         """
         SELECT id, document_id, name, media_type, version, replaces, replaced_by, position,
-            length(text) AS characters, sha256, blob_id IS NOT NULL AS has_audio, actor, created_at
+            length(text) AS characters, sha256, blob_id IS NOT NULL AS has_audio,
+            original_id IS NOT NULL AS has_original, actor, created_at
         FROM sources
         WHERE document_id = $1 AND (position > $2 OR position = $2 AND id > $3::uuid)
         ORDER BY position, id LIMIT $4
@@ -206,7 +208,8 @@ async def source(reader: Reader, document_id: str, source_id: str) -> wire.Sourc
     row = await reader.fetchrow(
         """
         SELECT id, document_id, name, media_type, version, replaces, replaced_by, position, text,
-            length(text) AS characters, sha256, blob_id IS NOT NULL AS has_audio, actor, created_at
+            length(text) AS characters, sha256, blob_id IS NOT NULL AS has_audio,
+            original_id IS NOT NULL AS has_original, actor, created_at
         FROM sources WHERE document_id = $1 AND id = $2
         """,
         document_id,

@@ -296,7 +296,7 @@ class MadeBy(Wire):
 
 class RevisionInfo(Wire):
     """A revision without its text. `author` is `run` or the person's name. `stale`: a run made it
-    from a source that was corrected since."""
+    from a source that was corrected since. `has_original`: it was read from a file that is kept."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"comment"})
 
@@ -309,6 +309,7 @@ class RevisionInfo(Wire):
     base: int | None
     comment: str | None
     stale: bool
+    has_original: bool
     created_at: Time
 
 
@@ -319,7 +320,8 @@ class Revision(RevisionInfo):
 
 
 class SourceInfo(Wire):
-    """A source without its text. `replaced_by` is null for the version in force."""
+    """A source without its text. `replaced_by` is null for the version in force. `has_original`: it
+    was read from a file that is kept."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"name"})
 
@@ -334,6 +336,7 @@ class SourceInfo(Wire):
     characters: int
     sha256: str
     has_audio: bool
+    has_original: bool
     actor: str
     created_at: Time
 

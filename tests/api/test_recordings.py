@@ -17,7 +17,7 @@ from tests import sounds
 from tests.api.harness import Api
 
 FIELDS = {"kind": "minutes", "title": "Weekly"}
-WORDS = [("body", ("m.md", b"# Minutes\n")), ("source", ("t.txt", b"Ana: the box is blue."))]
+WORDS = [("body", (None, b"# Minutes\n")), ("source", (None, b"Ana: the box is blue."))]
 TONE = sounds.wav([(0.6, True)])
 
 

@@ -1,0 +1,80 @@
+"""The routes by which uploaded files are had back, byte for byte.
+
+A file is what a stranger sent: it is a download under a harmless name, never shown in place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from starlette.responses import FileResponse, Response
+
+from api import originals
+from api.attachment import disposition, safe_name
+from api.auth import needs
+from api.errors import not_found
+from api.paths import DocumentId
+from api.principals import Principal, Scope
+from api.recordings import store_of
+from api.requests import LARGEST_NUMBER
+from api.state import State, state_of
+from deploy.database import Row
+
+router = APIRouter(tags=["documents"])
+Reads = Annotated[Principal, needs(Scope.READ, content=True)]
+RevisionNumber = Annotated[int, Path(ge=0, le=LARGEST_NUMBER)]
+_ANSWERS: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}}}
+_RUNNABLE = ("html", "xml", "svg", "javascript", "ecmascript", "pdf")
+"""In media types of what a browser could run; the name tells the format all the same."""
+
+
+@router.get(
+    "/api/documents/{document_id}/sources/{source_id}/original",
+    response_class=FileResponse,
+    responses=_ANSWERS,
+)
+async def source_original(
+    document_id: DocumentId, source_id: str, request: Request, principal: Reads
+) -> Response:
+    """The file that a source was read from; 404 where it came as text."""
+    state = state_of(request)
+    return await _file(state, await originals.of_source(state.pool, document_id, source_id))
+
+
+@router.get(
+    "/api/documents/{document_id}/revisions/{number}/original",
+    response_class=FileResponse,
+    responses=_ANSWERS,
+)
+async def revision_original(
+    document_id: DocumentId, number: RevisionNumber, request: Request, principal: Reads
+) -> Response:
+    """The file that a document's first text was read from."""
+    state = state_of(request)
+    return await _file(state, await originals.of_revision(state.pool, document_id, number))
+
+
+async def _file(state: State, row: Row | None) -> Response:
+    store = store_of(state.settings)
+    if row is None or store is None:
+        raise not_found("original")
+    path = store.path(row["uri"])
+    try:
+        stat = await asyncio.to_thread(os.stat, path)
+    except FileNotFoundError:
+        raise not_found("original") from None
+    media_type: str = row["media_type"]
+    if any(word in media_type for word in _RUNNABLE) and "officedocument" not in media_type:
+        media_type = "application/octet-stream"
+    return FileResponse(
+        path,
+        media_type=media_type,
+        stat_result=stat,
+        headers={
+            "ETag": f'"{row["sha256"]}"',
+            "Content-Disposition": disposition(safe_name(row["name"])),
+        },
+    )
