@@ -175,10 +175,7 @@ async def _prepare(
         name = step[1]
         chosen = await choose(connection, run.id, profile_of(run, name))
         plan = plans.get(step)
-        revision = plan["input_revision"] if plan is not None else run.working_revision
-        material = await read_step(
-            connection, run, step, input_revision=revision, profile=chosen.profile
-        )
+        material = await read_step(connection, run, step, plan=plan, profile=chosen.profile)
         if material is None:
             return NotClaimed(code="deleted")
         kind = tools.kinds[run.kind]
@@ -238,6 +235,7 @@ async def _claim_once(
                 name=prepared.name,
                 round=prepared.round,
                 input_revision=prepared.material.input_revision,
+                sources=prepared.material.sources,
                 worker=tools.worker,
                 cut=prepared.parts if fresh else None,
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,16 @@ from workflows.vocabulary import Severity, StepName
 
 
 async def _read_rows(
-    connection: Connection, run: RunRow, name: StepName, number: int | None
+    connection: Connection,
+    run: RunRow,
+    name: StepName,
+    number: int | None,
+    planned: Sequence[str] | None,
 ) -> Row | None:
-    """The document, one of its texts ('' for none), what is locked in it and its sources in force,
-    in their order; for a review what the one before it read, and whether what is still open lets
-    this one pass; the open issues of a refine, or of a review that cannot pass. None: deleted.
+    """The document, one of its texts ('' for none), what is locked in it and the sources of the
+    step's plan, else those in force, in their order; for a draft the templates its run keeps; for a
+    review what the one before it read, and whether what is still open lets this one pass; the open
+    issues of a refine, or of a review that cannot pass. None: deleted.
 
     A review compares with what was read since a person's last text: that one is read whole, as in a
     first review.
@@ -30,9 +35,11 @@ async def _read_rows(
                ARRAY (SELECT l.quote FROM locks l
                       WHERE l.document_id = d.id AND l.removed_at IS NULL
                       ORDER BY l.created_at) AS locks,
-               ARRAY (SELECT s.id FROM sources s
-                      WHERE s.document_id = d.id AND s.replaced_by IS NULL
-                      ORDER BY s.position, s.created_at, s.id) AS source_ids,
+               coalesce($7::uuid[], ARRAY (
+                   SELECT s.id FROM sources s
+                   WHERE s.document_id = d.id AND s.replaced_by IS NULL
+                   ORDER BY s.position, s.created_at, s.id)) AS source_ids,
+               (SELECT r.templates FROM runs r WHERE r.id = $3 AND $4 = 'draft') AS templates,
                last.body AS reviewed, coalesce(last.can_pass, true) AS can_pass,
                (SELECT jsonb_agg(o ORDER BY o.number) FROM (
                     SELECT number, category, severity, quote, problem, suggestion, evidence,
@@ -52,7 +59,7 @@ async def _read_rows(
         WHERE d.id = $1
         """,
         *(run.document_id, number, run.id),
-        *(name, run.compare_from_round, run.pass_score),
+        *(name, run.compare_from_round, run.pass_score, planned),
     )
 
 
@@ -94,18 +101,29 @@ class StepMaterial:
     work: Work
     input_revision: int | None
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Ids of the versions it is made from."""
+        return tuple(source.id for source in self.work.material.sources)
+
 
 async def read_step(
     connection: Connection,
     run: RunRow,
     step: tuple[int, StepName],
     *,
-    input_revision: int | None,
+    plan: Mapping[str, Any] | None,
     profile: Profile,
 ) -> StepMaterial | None:
-    """Everything `Kind` needs for this step; None when the document is gone."""
+    """Everything `Kind` needs for this step; None when the document is gone.
+
+    What was planned goes on with the text and the source versions it was planned with, though a
+    person corrected one meanwhile: its windows are lines of these. The next step sees the new ones.
+    """
     round_, name = step
-    row = await _read_rows(connection, run, name, input_revision)
+    input_revision = plan["input_revision"] if plan is not None else run.working_revision
+    planned = plan["sources"] if plan is not None else None
+    row = await _read_rows(connection, run, name, input_revision, planned)
     sources = await _read_sources(connection, tuple(row["source_ids"])) if row else None
     if row is None or sources is None:
         return None
@@ -117,6 +135,7 @@ async def read_step(
             language=row["language"],
             attributes=row["attributes"],
             sources=sources,
+            templates=tuple(row["templates"] or ()),
         ),
         body=row["body"],
         issues=tuple(map(_open_issue, row["issues"] or ())),

@@ -15,7 +15,7 @@ from workflows.kinds.kind import PartPlan
 from workflows.vocabulary import Actor, EventType, StepName
 
 Plans = Mapping[tuple[int, StepName], Mapping[str, Any]]
-"""By round and step; `id`, `input_revision`, `recut`."""
+"""By round and step; `id`, `input_revision`, `sources`, `recut`."""
 
 
 async def read_due(connection: Connection, run_id: str) -> tuple[RunRow | None, Plans]:
@@ -24,7 +24,7 @@ async def read_due(connection: Connection, run_id: str) -> tuple[RunRow | None, 
         f"""
         SELECT {RUN_COLUMNS}, (
             SELECT jsonb_agg(p) FROM (
-                SELECT id, round, name, input_revision, recut FROM step_plans
+                SELECT id, round, name, input_revision, sources, recut FROM step_plans
                 WHERE run_id = r.id AND voided_at IS NULL
                   AND (round >= r.current_round OR round = 0)) p) AS plans
         FROM runs r WHERE r.id = $1
@@ -72,6 +72,8 @@ class StepOpening:
     name: StepName
     round: int
     input_revision: int | None
+    sources: Sequence[str]
+    """Versions that the parts of a new plan cover."""
     worker: str
     cut: Sequence[PartPlan] | None
 
@@ -83,8 +85,8 @@ async def open_step(connection: Connection, opening: StepOpening) -> int:
     row = await connection.fetchrow(
         """
         WITH plan AS (
-            INSERT INTO step_plans (id, run_id, round, name, input_revision)
-            SELECT $3, $2, $6, $5, $7 WHERE $9 RETURNING id
+            INSERT INTO step_plans (id, run_id, round, name, input_revision, sources)
+            SELECT $3, $2, $6, $5, $7, $13 WHERE $9 RETURNING id
         ), parts AS (
             INSERT INTO step_parts (plan_id, part, key, position, spec)
             SELECT plan.id, n.part, n.key, n.position - 1, n.spec
@@ -109,6 +111,7 @@ async def open_step(connection: Connection, opening: StepOpening) -> int:
         [part.part for part in cut],
         [part.key for part in cut],
         [dict(part.spec) for part in cut],
+        list(opening.sources),
     )
     assert row is not None, "an insert returns its row"
     await append_event(

@@ -45,6 +45,7 @@ from deploy.poolers import behind_pooler
 from deploy.settings import Settings
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Kind
+from workflows.kinds.templates import BadTemplate
 from workflows.vocabulary import ErrorCode
 
 log = logging.getLogger("redraft.api")
@@ -64,12 +65,15 @@ _ROUTERS = (
 )
 
 
+def _leave_out(problem: BadTemplate) -> None:
+    log.error("template left out", extra={"problem": str(problem)})
+
+
 def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -> FastAPI:
     """The application for these settings. `kinds` replaces the installed ones (tests)."""
-    state = State(
-        settings=settings,
-        kinds=load_kinds(settings.kinds_dir, settings.templates_dir) if kinds is None else kinds,
-    )
+    if kinds is None:
+        kinds = load_kinds(settings.kinds_dir, settings.templates_dir, _leave_out)
+    state = State(settings=settings, kinds=kinds)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

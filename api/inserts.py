@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from activities import record
-from api import requests
+from api import beginnings, requests
 from api.checks import require_price, zone_problems
 from api.errors import Refusal, misfit, not_found, too_large
 from api.request_check import check_request
@@ -262,7 +262,9 @@ async def insert_run(
     await _insert_run_row(
         connection, caller, kind, document, wanted, run_id=run_id, base=base, limits=limits
     )
-    await _begin_with_recording(connection, run_id, document.id)
+    await beginnings.begin_with_recording(connection, run_id, document.id)
+    if base is None:
+        await beginnings.keep_templates(connection, run_id, document.id, kind)
     seq = await record.write_events(
         connection,
         run_id,
@@ -311,20 +313,6 @@ async def _insert_run_row(
         wanted.confirm_by,
         caller.actor,
         dict(limits),
-    )
-
-
-async def _begin_with_recording(connection: Connection, run_id: str, document_id: str) -> None:
-    """What nobody has heard yet is transcribed first."""
-    await connection.execute(
-        """
-        UPDATE runs SET unheard_source = s.id, stage = 'transcribe'
-        FROM (SELECT id FROM sources WHERE document_id = $2 AND replaced_by IS NULL
-                AND blob_id IS NOT NULL AND text = '' ORDER BY position LIMIT 1) s
-        WHERE runs.id = $1
-        """,
-        run_id,
-        document_id,
     )
 
 

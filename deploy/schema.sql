@@ -377,6 +377,7 @@ CREATE TABLE public.runs (
     ended_at timestamp with time zone,
     warned jsonb DEFAULT '{}'::jsonb NOT NULL,
     unheard_source uuid,
+    templates jsonb,
     CONSTRAINT runs_check CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['CONFIRMED'::text, 'REJECTED'::text, 'FAILED'::text, 'CANCELLED'::text])))),
     CONSTRAINT runs_check1 CHECK (((running_since IS NOT NULL) = (status = 'RUNNING'::text))),
     CONSTRAINT runs_check2 CHECK (((status <> 'RUNNING'::text) OR (reason_code IS NULL))),
@@ -415,6 +416,8 @@ COMMENT ON COLUMN public.runs.running_since IS 'Start of the present stretch in 
 COMMENT ON COLUMN public.runs.warned IS 'Limits that were told to be near, with the value they had: once for each value.';
 
 COMMENT ON COLUMN public.runs.unheard_source IS 'The source whose recording has no transcript yet: the run begins, or goes on, with transcribe.';
+
+COMMENT ON COLUMN public.runs.templates IS 'Of the first draft, as they were when the run was created. Null: none, or those there are.';
 
 CREATE TABLE public.sessions (
     token_hash text NOT NULL,
@@ -486,12 +489,15 @@ CREATE TABLE public.step_plans (
     input_revision integer,
     voided_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
-    recut boolean DEFAULT false NOT NULL
+    recut boolean DEFAULT false NOT NULL,
+    sources uuid[]
 );
 
 COMMENT ON TABLE public.step_plans IS 'What a step consists of, frozen by the first claim and kept until the step is done.';
 
 COMMENT ON COLUMN public.step_plans.recut IS 'A part did not fit the model: the next claim cuts open parts smaller, as the profile then says.';
+
+COMMENT ON COLUMN public.step_plans.sources IS 'Source versions that the parts cover, in order. Null: planned before this was kept; those in force.';
 
 CREATE TABLE public.steps (
     id uuid NOT NULL,

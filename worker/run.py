@@ -34,6 +34,7 @@ from worker.provision import provision
 from worker.reaper import Reaper
 from worker.telemetry import Health, free_port, make_runtime, serving
 from workflows.kinds import load_kinds
+from workflows.kinds.templates import BadTemplate
 from workflows.reconcile import Reconcile
 from workflows.review_run import ReviewRun
 from workflows.vocabulary import MEDIA_QUEUE, MODEL_QUEUE, QUEUE
@@ -72,11 +73,15 @@ async def _tools(settings: Settings) -> Tools:
     return Tools(
         settings=settings,
         pool=await open_pool(settings, name="redraft-worker", pooled=await behind_pooler(settings)),
-        kinds=load_kinds(settings.kinds_dir, settings.templates_dir),
+        kinds=load_kinds(settings.kinds_dir, settings.templates_dir, _leave_out),
         model=ModelClient(settings, os.environ),
         presence=Presence(identity=identity, build=build, slots=settings.worker_slots),
         witness=Witness(identity),
     )
+
+
+def _leave_out(problem: BadTemplate) -> None:
+    log.error("template left out", extra={"problem": str(problem)})
 
 
 async def _connected(tools: Tools, health: Health, runtime: Runtime, stop: asyncio.Event) -> int:

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0006"
+HEAD = "0007"
 """The revision this code needs; `/readyz` is red while the database is behind it."""

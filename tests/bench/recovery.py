@@ -9,16 +9,20 @@ import argparse
 import asyncio
 import contextlib
 import os
+import tempfile
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.bench.rig import DurablePostgres
 from tests.fake_llm import FakeLLM
+from tests.fake_llm.recogniser import FakeRecogniser
 from tests.faults.everything import EVERYTHING, Mortals, everything_dies
 from tests.faults.kit import PATIENT, own_temporal
 from tests.faults.outages import outage
+from tests.faults.power_cut import power_cut
 from tests.faults.stops import STANDING_STILL, stop_a_full_house, stop_and_go
 from tests.faults.thirty_kills import KILLED_OFTEN, thirty_kills
 from tests.services import PostgresServer, TemporalServer
@@ -84,11 +88,26 @@ async def _deaths(servers: Servers, _seed: int) -> str:
     return f"{len(groups)} deaths: {', '.join('+'.join(who) for who in groups)}"
 
 
+async def _chain(servers: Servers, _seed: int) -> str:
+    with tempfile.TemporaryDirectory(prefix="redraft-recordings-") as folder:
+        recorded = {"REDRAFT_BLOB_URL": Path(folder).as_uri(), "REDRAFT_SPEECH_PART_SECONDS": "3"}
+        async with (
+            servers.stack({**PATIENT, **recorded}, workers=1) as (stack, llm),
+            FakeRecogniser() as heard,
+        ):
+            mortals = Mortals(
+                stack=stack, llm=llm, postgres=servers.postgres, temporal=servers.temporal
+            )
+            took = await power_cut(mortals, heard, documents=20)
+    return f"20 documents over all stages lost every process; all were there after {took:.0f} s"
+
+
 PROOFS: dict[str, Callable[[Servers, int], Awaitable[str]]] = {
     "kills": _kills,
     "outages": _outages,
     "stops": _stops,
     "deaths": _deaths,
+    "chain": _chain,
 }
 
 

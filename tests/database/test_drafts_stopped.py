@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from temporalio.testing import ActivityEnvironment
 
 from activities.round import Rounds
+from activities.tools import Tools
 from deploy.database import new_id
 from tests import read_rows
-from tests.attempts import Shop
+from tests.attempts import HERE, Shop
 from tests.fake_llm import Items, Reply, Request, draft_items
 from workflows.contract import Outcome, WorkInput
 from workflows.vocabulary import EventType
@@ -19,17 +21,19 @@ SECTIONS = ("decisions", "rejected", "actions")
 LINES = 60
 
 
+def said(what: str) -> str:
+    return "\n".join(f"Ana: line {n}, we decided to ship {what} {n} today." for n in range(LINES))
+
+
 async def drafted_run(shop: Shop) -> str:
     """A run without a text, whose transcript is two windows long."""
-    said = "\n".join(f"Ana: line {n}, we decided to ship box {n} today." for n in range(LINES))
     attributes = {"template": "decision-log"}
     document = await read_rows.add_document(shop.pool, attributes=attributes)
     await shop.pool.execute("DELETE FROM revisions WHERE document_id = $1", document)
     await shop.pool.execute("UPDATE documents SET revision_seq = -1 WHERE id = $1", document)
-    source = {"name": "t", "media_type": "text/plain", "text": said, "sha256": "", "position": 0}
-    await read_rows.insert(
-        shop.pool, "sources", id=new_id(), document_id=document, actor="local", **source
-    )
+    row = {"name": "t", "media_type": "text/plain", "sha256": "", "position": 0, "actor": "local"}
+    row |= {"id": new_id(), "document_id": document, "text": said("box")}
+    await read_rows.insert(shop.pool, "sources", **row)
     await shop.pool.execute(
         """
         INSERT INTO profiles (name, version, model, base_url, prompts, actor)
@@ -40,6 +44,11 @@ async def drafted_run(shop: Shop) -> str:
     nothing = dict.fromkeys(("base_revision", "working_revision"))
     row = {"queued_at": datetime.now(UTC), "stage": "draft", **nothing}
     return await read_rows.add_run(shop.pool, document, **row)
+
+
+def attempt(tools: Tools, run_id: str, epoch: int = 1) -> asyncio.Task[Outcome]:
+    given = WorkInput(run_id=run_id, epoch=epoch)
+    return asyncio.create_task(ActivityEnvironment().run(Rounds(tools).draft, given))
 
 
 async def stored(shop: Shop) -> int:
@@ -57,11 +66,7 @@ async def test_a_draft_stopped_behind_each_section_asks_for_none_of_them_twice(s
     tools, epoch = shop.worker(), 0
     while True:
         epoch += 1
-        environment = ActivityEnvironment()
-        given = WorkInput(run_id=run_id, epoch=epoch)
-        task: asyncio.Task[Outcome] = asyncio.create_task(
-            environment.run(Rounds(tools).draft, given)
-        )
+        task = attempt(tools, run_id, epoch)
         before = await stored(shop)
 
         async def moved_on(task: asyncio.Task[Outcome] = task, before: int = before) -> bool:
@@ -86,3 +91,49 @@ async def test_a_draft_stopped_behind_each_section_asks_for_none_of_them_twice(s
     assert (status, revision) == ("RUNNING", 0)
     [[body]] = await shop.told("SELECT body FROM revisions")
     assert all(f"ship box {n} today" in body for n in range(LINES))
+
+
+async def corrected(shop: Shop) -> str:
+    """The transcript has a new version, as a person's while the run is at work; its id."""
+    new = new_id()
+    await shop.pool.execute("UPDATE sources SET replaced_by = $1", new)
+    [[document, old]] = await shop.told("SELECT document_id, id FROM sources")
+    source = {"name": "t", "media_type": "text/plain", "sha256": "", "position": 0, "version": 2}
+    text = f"Bo: we begin.\n{said('crate')}"
+    row = {**source, "text": text, "replaces": old, "actor": "ana"}
+    await read_rows.insert(shop.pool, "sources", id=new, document_id=document, **row)
+    return new
+
+
+async def test_a_draft_whose_worker_died_goes_on_by_the_transcript_it_was_planned_with(
+    shop: Shop,
+) -> None:
+    """Though it was corrected meanwhile: its windows are lines of the old one."""
+
+    def slow(request: Request) -> Reply:
+        return Reply(items=draft_items(request), stall_after=Items(1))
+
+    shop.llm.script({"redraft_draft": slow})
+    run_id = await drafted_run(shop)
+    lost = attempt(shop.worker(replace(HERE, pid=2**22 + 1)), run_id)
+
+    async def both_noted() -> bool:
+        return await stored(shop) == 2
+
+    await shop.until(both_noted, seconds=40, what="a section of each window")
+    new = await corrected(shop)
+    shop.llm.script({"redraft_draft": lambda request: Reply(items=draft_items(request))})
+    assert (await asyncio.wait_for(attempt(shop.worker(), run_id), 40)).code == "done"
+    lost.cancel()
+    drafting = shop.llm.of("redraft_draft")
+    shown = {line.number: line.text for one in drafting for line in one.prompt.lines}
+    assert sorted(shown) == list(range(1, LINES + 1))
+    assert not any("crate" in text for text in shown.values())
+    [[body]] = await shop.told("SELECT body FROM revisions")
+    assert all(f"ship box {n} today" in body for n in range(LINES))
+    assert "crate" not in body
+    done = await shop.attempt(shop.worker(), run_id).ends(40)
+    assert done.code == "done"
+    [[planned]] = await shop.told("SELECT sources FROM step_plans WHERE name = 'review'")
+    assert planned == [new], "the next step sees the correction"
+    assert "crate 7" in shop.llm.of("redraft_review")[0].text

@@ -117,6 +117,7 @@ async def dying(servers: Servers, chain: Chain) -> AsyncIterator[Dying]:
     environment, points = chain.environment, chain.points
     async with FakeLLM() as llm:
         stack = Stack(servers.postgres, servers.temporal, servers.client, llm.base_url, environment)
+        stack.more["REDRAFT_BLOB_URL"] = stack.folder.as_uri()
         try:
             yield Dying(await stack.start(workers=0), llm, points)
         finally:

@@ -47,10 +47,11 @@ class Mortals:
         for dead in dying:
             dead.wait()
 
-    async def restart(self, who: tuple[str, ...]) -> None:
-        """In an order that lets each begin before what it needs is there."""
+    async def restart(self, who: tuple[str, ...], **worker: str) -> None:
+        """In an order that lets each begin before what it needs is there. `worker`: its settings
+        beside those of the stack."""
         if "worker" in who:
-            self.stack.worker()
+            self.stack.worker(**worker)
         if "api" in who:
             self.stack.api()
         if "temporal" in who:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from temporalio.client import Client
 
 from api.cli.__main__ import main
 from deploy.offline_model.server import OfflineModel
 from tests.fake_llm import FakeLLM
 from tests.fake_llm.recogniser import FakeRecogniser
+from tests.faults.everything import Mortals
 from tests.faults.kit import PATIENT
 from tests.faults.power_cut import power_cut
 from tests.services import ROOT, PostgresServer, TemporalServer
@@ -41,9 +42,8 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture(scope="module")
 async def chain(
-    postgres: PostgresServer,
-    temporal: TemporalServer,
-    temporal_client: Client,
+    mortal_postgres: PostgresServer,
+    mortal_temporal: TemporalServer,
     model_port: int,
     copied: Path,
 ) -> AsyncIterator[Stack]:
@@ -56,7 +56,8 @@ async def chain(
     }
     (copied / "recordings").mkdir()
     url = f"http://127.0.0.1:{model_port}/v1"
-    stack = Stack(postgres, temporal, temporal_client, url, environment)
+    client = await mortal_temporal.ready()
+    stack = Stack(mortal_postgres, mortal_temporal, client, url, environment)
     yield await stack.start()
     await stack.stop()
 
@@ -95,7 +96,28 @@ async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_
 
 @pytest.mark.timeout(300)
 async def test_documents_over_all_stages_go_on_from_their_items_after_a_power_cut(
-    chain: Stack, llm: FakeLLM
+    chain: Stack,
+    llm: FakeLLM,
+    mortal_postgres: PostgresServer,
+    mortal_temporal: TemporalServer,
+    copied: Path,
 ) -> None:
+    """Recordings that nobody heard whole become minutes by a template that is broken by then."""
+    mortals = Mortals(stack=chain, llm=llm, postgres=mortal_postgres, temporal=mortal_temporal)
+    file = copied / "own" / "council.md"
     async with FakeRecogniser() as heard:
-        await power_cut(chain, llm, heard, kind="councils")
+        await power_cut(
+            mortals,
+            heard,
+            kind="councils",
+            template="council",
+            meanwhile=lambda: file.write_text("no section any more"),
+        )
+    rows = await chain.sql(
+        """
+        SELECT body FROM revisions r JOIN documents d ON d.id = r.document_id
+        WHERE d.title LIKE '%recorded%' AND r.number = 0
+        """
+    )
+    headings = [re.findall("^## .*", row["body"], re.M) for row in rows]
+    assert headings == [["## Decisions"]] * 2

@@ -12,14 +12,18 @@ import pytest
 from temporalio.client import Client
 
 from activities.hooks import Hook
-from tests.faults import chains_of_calls, chains_of_moves
+from tests.faults import chains_of_calls, chains_of_moves, chains_of_parts
 from tests.faults.dying import Chain, Servers, dying
 from tests.services import PostgresServer, TemporalServer
 
 AT_ONCE = 4
 """Chains side by side: on two cores more would only wait for each other."""
 
-CHAINS: list[Chain] = [*chains_of_calls.CHAINS, *chains_of_moves.CHAINS]
+CHAINS: list[Chain] = [
+    *chains_of_calls.CHAINS,
+    *chains_of_moves.CHAINS,
+    *chains_of_parts.CHAINS,
+]
 
 
 def test_every_point_has_its_death() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from workflows.kinds import load_kinds
 from workflows.kinds.drafting import SectionDraft
+from workflows.kinds.kind import Material
 from workflows.kinds.templates import BadTemplate, find, names, parse, read_folder
 
 MINUTES = load_kinds()["minutes"]
@@ -118,3 +119,39 @@ def test_marks_that_close_a_heading_are_no_part_of_it() -> None:
         ("open-points", "Open points"),
         ("c", "C"),
     ]
+
+
+def test_a_run_keeps_its_template_in_all_languages_whatever_becomes_of_the_files() -> None:
+    kept = [one.kept() for one in MINUTES.templates_for({"template": "Decision log"})]
+    assert [(one["name"], one["language"]) for one in kept] == [
+        ("decision-log", "en"),
+        ("decision-log", "zh"),
+    ]
+    for wanted in ({"template": "council"}, {}):
+        there = [{**one, "name": "council"} for one in kept]
+        told = Material(
+            title="周会", language=None, attributes=wanted, sources=(), templates=tuple(there)
+        )
+        template = MINUTES.template_of(told)
+        assert (template.name, template.language) == ("council", "zh")
+        assert template.sections == find(BUILT_IN, "decision-log", "zh").sections
+    assert MINUTES.templates_for({"template": "# Ours\n\n## Votes\n"}) == ()
+    assert [one.name for one in MINUTES.templates_for({})] == ["general"] * 2
+    with pytest.raises(BadTemplate, match="no template 'council'"):
+        MINUTES.templates_for({"template": "council"})
+
+
+def test_a_broken_file_is_left_out_where_somebody_is_told_and_the_others_serve(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "broken.md").write_text("no section", encoding="utf-8")
+    (tmp_path / "weekly.md").write_text("## Wins\n", encoding="utf-8")
+    told: list[str] = []
+    kinds = load_kinds("", str(tmp_path), lambda problem: told.append(str(problem)))
+    kind = kinds["minutes"]
+    assert isinstance(kind, SectionDraft)
+    assert "weekly" in names(kind.templates)
+    assert "broken" not in names(kind.templates)
+    assert set(told) == {"broken.md: A template needs sections: lines like `## Decisions`."}
+    with pytest.raises(BadTemplate, match=r"broken\.md"):
+        load_kinds("", str(tmp_path))

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from workflows.kinds.kind import Kind
-from workflows.kinds.templates import DraftsByTemplates
+from workflows.kinds.templates import DraftsByTemplates, LeaveOut
 
 BUILT_IN = ("minutes", "itinerary", "text")
 
@@ -36,11 +36,14 @@ def from_folder(folder: Path) -> Kind:
     return kind
 
 
-def load_kinds(extra_folder: str = "", templates_folder: str = "") -> dict[str, Kind]:
+def load_kinds(
+    extra_folder: str = "", templates_folder: str = "", leave_out: LeaveOut | None = None
+) -> dict[str, Kind]:
     """All kinds by name: the built-in ones, then the folders in `extra_folder`; those that draft by
     templates have those of `templates_folder` too.
 
-    Raises ImportError with the name of a folder that cannot be loaded, BadTemplate with a file's.
+    Raises ImportError with the name of a folder that cannot be loaded, BadTemplate with a file's,
+    unless somebody is told of what is left out.
     """
     kinds: dict[str, Kind] = {}
     here = Path(__file__).parent
@@ -53,12 +56,16 @@ def load_kinds(extra_folder: str = "", templates_folder: str = "") -> dict[str, 
             if (folder / "__init__.py").exists():
                 kind = from_folder(folder)
                 kinds[kind.name] = kind
-    return _with_templates(kinds, templates_folder) if templates_folder else kinds
+    return _with_templates(kinds, templates_folder, leave_out) if templates_folder else kinds
 
 
-def _with_templates(kinds: dict[str, Kind], folder: str) -> dict[str, Kind]:
+def _with_templates(
+    kinds: dict[str, Kind], folder: str, leave_out: LeaveOut | None
+) -> dict[str, Kind]:
     return {
-        name: kind.with_templates(Path(folder)) if isinstance(kind, DraftsByTemplates) else kind
+        name: kind.with_templates(Path(folder), leave_out)
+        if isinstance(kind, DraftsByTemplates)
+        else kind
         for name, kind in kinds.items()
     }
 

@@ -21,7 +21,17 @@ from workflows.kinds.checked import CheckedText, folder_hash
 from workflows.kinds.kind import FOLLOWS, Item, Material, PartPlan, Payload, Prompt, Refused, Work
 from workflows.kinds.lines import number_lines
 from workflows.kinds.prompting import Block, asides, compact, render, source_blocks, token_for
-from workflows.kinds.templates import BadTemplate, Template, find, from_spec, names, read_folder
+from workflows.kinds.templates import (
+    BadTemplate,
+    LeaveOut,
+    Template,
+    find,
+    from_kept,
+    from_spec,
+    names,
+    read_folder,
+    written_out,
+)
 from workflows.kinds.windows import excerpt_of
 from workflows.vocabulary import StepName
 
@@ -98,9 +108,16 @@ class SectionDraft(CheckedText):
         kept = [one for one in self.built_in_templates if one.name not in own]
         return (*self.own_templates, *kept)
 
-    def with_templates(self, folder: Path) -> SectionDraft:
+    def with_templates(self, folder: Path, leave_out: LeaveOut | None = None) -> SectionDraft:
         """This kind with the templates of a folder too. Raises BadTemplate or OSError."""
-        return replace(self, own_templates=read_folder(folder))
+        return replace(self, own_templates=read_folder(folder, leave_out))
+
+    def templates_for(self, attributes: Payload) -> tuple[Template, ...]:
+        wanted = self._wanted(attributes, self.templates)
+        if written_out(wanted):
+            return ()
+        name = find(self.templates, wanted, "").name
+        return tuple(one for one in self.templates if one.name == name)
 
     @property
     def schemas(self) -> dict[str, Payload]:
@@ -123,13 +140,17 @@ class SectionDraft(CheckedText):
         return []
 
     def template_of(self, material: Material) -> Template:
-        """Raises BadTemplate."""
-        wanted = material.attributes.get("template")
+        """One of those its run keeps, else of those there are now. Raises BadTemplate."""
+        known = from_kept(material.templates) or self.templates
         language = "zh" if sections.is_chinese(material) else (material.language or "en")[:2]
+        return find(known, self._wanted(material.attributes, known), language)
+
+    def _wanted(self, attributes: Payload, known: Sequence[Template]) -> str:
+        wanted = attributes.get("template")
         if isinstance(wanted, str) and wanted.strip():
-            return find(self.templates, wanted, language)
-        known = names(self.templates)
-        return find(self.templates, DEFAULT if DEFAULT in known else known[0], language)
+            return wanted
+        named = names(known)
+        return DEFAULT if DEFAULT in named else named[0]
 
     def parts(self, work: Work) -> tuple[PartPlan, ...]:
         if work.step is not StepName.DRAFT:
@@ -240,7 +261,7 @@ class SectionDraft(CheckedText):
     def draft(self, work: Work, items: Sequence[Item]) -> str:
         try:
             wanted = self.template_of(work.material).sections
-        except BadTemplate:  # it was there when the plan was made
+        except BadTemplate:  # a run of an older version keeps none; its plan has the sections
             wanted = ()
         return sections.body_of(work.material, wanted, items)
 

@@ -38,6 +38,8 @@ class Material:
     language: str | None
     attributes: Payload
     sources: tuple[SourceText, ...]
+    templates: tuple[Payload, ...] = ()
+    """Of the run's first draft, as they were when it was created (`Template.kept`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,12 @@ section `## Heading {#key}` and below it what belongs there. The key may be left
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from workflows.kinds.kind import Kind
+from workflows.kinds.kind import Kind, Payload
 
 LONGEST_FILE = 50_000
 MOST_SECTIONS = 30
@@ -57,6 +57,14 @@ class Template:
         facts = {"name": self.name, "title": self.title, "language": self.language}
         return {**facts, "sections": headings}
 
+    def kept(self) -> dict[str, Any]:
+        """All of it, as a run keeps it."""
+        return {**self.told(), "sections": [section.told() for section in self.sections]}
+
+
+LeaveOut = Callable[[BadTemplate], None]
+"""Is told of a file that is no template, which is left out then."""
+
 
 @runtime_checkable
 class DraftsByTemplates(Protocol):
@@ -65,8 +73,14 @@ class DraftsByTemplates(Protocol):
     @property
     def templates(self) -> tuple[Template, ...]: ...
 
-    def with_templates(self, folder: Path) -> Kind:
+    def with_templates(self, folder: Path, leave_out: LeaveOut | None = None) -> Kind:
         """This kind with the templates of a folder too. Raises BadTemplate or OSError."""
+        ...
+
+    def templates_for(self, attributes: Payload) -> tuple[Template, ...]:
+        """Those from which a document with these attributes takes its own by its language: a run
+        keeps them, so that no change of files reaches it. () where the attribute is the template
+        itself. Raises BadTemplate."""
         ...
 
 
@@ -142,31 +156,41 @@ def slug(words: str) -> str:
     return "-".join(_WORD.findall(words.lower()))[:40].strip("-")
 
 
-def read_folder(folder: Path) -> tuple[Template, ...]:
-    """All templates of a folder. Raises BadTemplate naming the file, or OSError."""
+def read_folder(folder: Path, leave_out: LeaveOut | None = None) -> tuple[Template, ...]:
+    """All templates of a folder. Raises BadTemplate naming the file, unless somebody wants to be
+    told of it, or OSError."""
     if not folder.is_dir():
         raise BadTemplate(f"{folder.name}: there is no such folder of templates.")
     found = []
     for path in sorted(folder.glob("*.md")):
-        named = _FILE.fullmatch(path.name)
-        if named is None:
-            raise BadTemplate(
-                f"{path.name}: call it NAME.md or NAME.LANGUAGE.md, in small letters and digits."
-            )
         try:
-            text = path.read_bytes()[: 4 * LONGEST_FILE + 1].decode("utf-8-sig")
-            found.append(parse(text, name=named[1], language=named[2] or ""))
-        except UnicodeDecodeError:
-            raise BadTemplate(f"{path.name}: it is not UTF-8 text.") from None
+            found.append(_read_file(path))
         except BadTemplate as problem:
-            raise BadTemplate(f"{path.name}: {problem}") from None
+            if leave_out is None:
+                raise
+            leave_out(problem)
     return tuple(found)
+
+
+def _read_file(path: Path) -> Template:
+    named = _FILE.fullmatch(path.name)
+    if named is None:
+        raise BadTemplate(
+            f"{path.name}: call it NAME.md or NAME.LANGUAGE.md, in small letters and digits."
+        )
+    try:
+        text = path.read_bytes()[: 4 * LONGEST_FILE + 1].decode("utf-8-sig")
+        return parse(text, name=named[1], language=named[2] or "")
+    except UnicodeDecodeError:
+        raise BadTemplate(f"{path.name}: it is not UTF-8 text.") from None
+    except BadTemplate as problem:
+        raise BadTemplate(f"{path.name}: {problem}") from None
 
 
 def find(templates: Sequence[Template], wanted: str, language: str) -> Template:
     """The template a document names, in its language where there is one in several, or written out
     in the attribute itself. Raises BadTemplate."""
-    if re.search(r"^[ ]{0,3}#", wanted, re.M):
+    if written_out(wanted):
         return parse(wanted)
     bare = _bare(wanted)
     named = [one for one in templates if bare in (_bare(one.name), _bare(one.title))]
@@ -177,6 +201,11 @@ def find(templates: Sequence[Template], wanted: str, language: str) -> Template:
     rank = {language: 0, "": 1}
     same = [one for one in templates if one.name == named[0].name]
     return min(same, key=lambda one: rank.get(one.language, 2))
+
+
+def written_out(wanted: str) -> bool:
+    """Whether the attribute is a template rather than the name of one."""
+    return re.search(r"^[ ]{0,3}#", wanted, re.M) is not None
 
 
 def names(templates: Sequence[Template]) -> list[str]:
@@ -193,4 +222,17 @@ def from_spec(told: Sequence[Mapping[str, Any]]) -> tuple[Section, ...]:
     return tuple(
         Section(key=str(one["key"]), heading=str(one["heading"]), about=str(one["about"]))
         for one in told
+    )
+
+
+def from_kept(kept: Sequence[Mapping[str, Any]]) -> tuple[Template, ...]:
+    """Templates as a run keeps them."""
+    return tuple(
+        Template(
+            name=str(one["name"]),
+            language=str(one["language"]),
+            title=str(one["title"]),
+            sections=from_spec(one["sections"]),
+        )
+        for one in kept
     )
