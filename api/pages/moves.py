@@ -46,7 +46,7 @@ async def _move(
     except Refusal as refusal:
         if refusal.status_code == 404:
             raise
-        why = failed(request, refusal, frozenset({"body", "limit"}))
+        why = failed(request, refusal, frozenset({"body", "limit", "max_rounds"}))
         return await run_page(
             request, run_id, status=why.status, refusal=why.notice, typed=form, errors=why.errors
         )
@@ -71,6 +71,8 @@ async def interrupt(request: Request, run_id: RunId) -> Response:
 async def resume_run(request: Request, run_id: RunId) -> Response:
     form = await read_form(request)
     fields: dict[str, Any] = given(form, "note", "profile")
+    if form["max_rounds"].strip():
+        fields["max_rounds"] = number(form["max_rounds"])
     base = number(form["base_revision"])
     if await _edited(request, run_id, form, base):
         fields |= {"body": form["body"], "base_revision": base}

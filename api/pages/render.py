@@ -237,6 +237,7 @@ def list_row(run: wire.Run, words: text.Catalogue) -> dict[str, Any]:
         "run": run,
         "badge": pages_view.badge(run, words),
         "reason": pages_view.reason(run, words),
+        "headline": pages_view.headline(run, words),
     }
 
 

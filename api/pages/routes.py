@@ -13,10 +13,14 @@ from starlette.responses import RedirectResponse, Response
 from api import queries
 from api.auth import needs
 from api.errors import Refusal, not_found
+from api.pages import bulk as pages_bulk
+from api.pages import console as pages_console
 from api.pages import documents as pages_documents
 from api.pages import moves as pages_moves
 from api.pages import new as pages_new
+from api.pages import overview as pages_overview
 from api.pages import preferences as pages_preferences
+from api.pages import runs as pages_runs
 from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states
 from api.pages.render import list_row, page, static, static_files, words_of
@@ -25,11 +29,19 @@ from api.principals import Scope
 from api.queries import CallFilter, RunFilter
 from api.queries.pages import run_titles
 from api.state import principal_of, state_of
-from deploy.database import clean
 from workflows.vocabulary import ErrorCode, RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
-for part in (pages_preferences, pages_new, pages_moves, pages_documents):
+for part in (
+    pages_preferences,
+    pages_overview,
+    pages_runs,
+    pages_bulk,
+    pages_new,
+    pages_console,
+    pages_moves,
+    pages_documents,
+):
     router.include_router(part.router)
 
 SHOWS = [needs(Scope.READ, content=True)]
@@ -47,45 +59,6 @@ async def static_file(version: str, name: str) -> Response:
         file.content,
         media_type=file.media_type,
         headers={"Cache-Control": "public, max-age=31536000, immutable"},
-    )
-
-
-@router.get("/", dependencies=SHOWS)
-async def home(request: Request) -> Response:
-    return await runs(request)
-
-
-@router.get("/runs", dependencies=SHOWS)
-async def runs(request: Request) -> Response:
-    asked, state = request.query_params, state_of(request)
-    status, q = asked.get("status") or None, clean(asked.get("q", "")).strip()[:200]
-    if status is not None and status not in set(RunStatus):
-        status = None
-    cursor = asked.get("cursor") or None
-    wanted = RunFilter(statuses=(status,) if status else (), q=q)
-    found = await queries.runs_page(state.pool, wanted, _ROWS, cursor, count=True)
-    by_status = found.by_status or {}
-
-    def link(name: str | None, at: str | None = None) -> str:
-        chosen = {"status": name, "q": q, "cursor": at}
-        query = urlencode({key: value for key, value in chosen.items() if value})
-        return f"/runs?{query}" if query else "/runs"
-
-    any_ever = bool(sum(by_status.values()) or status or q)
-    return await page(
-        request,
-        "runs.html",
-        section="/runs",
-        rows=[list_row(run, words_of(request)) for run in found.items],
-        total=found.total or 0,
-        total_ever=any_ever,
-        by_status=by_status,
-        chosen=status,
-        q=q,
-        cursor=cursor,
-        list_link=link,
-        next_link=link(status, found.next_cursor) if found.next_cursor else None,
-        sample=pages_new.sample_of(state) is not None,
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import Request
 from markupsafe import Markup
@@ -16,58 +16,30 @@ from api import diff, markdown, queries, wire
 from api.errors import not_found
 from api.idempotency import web_of
 from api.pages import change as pages_change
+from api.pages import run_events, run_output
 from api.pages import view as pages_view
 from api.pages.render import Refused, page, words_of
-from api.pages.schedule import day_of, ledger, open_ones, schedule, schedules
+from api.pages.rounds import rounds
+from api.pages.run_output import all_rows, shortened
+from api.pages.schedule import ledger, open_ones, schedule, schedules
+from api.pages.timeline import timeline
+from api.pages.waste import waste_lines
 from api.paths import or_404
 from api.queries import Reader
+from api.queries import console as queries_console
+from api.queries.overview import quiet_since
 from api.queries.pages import rounds_change
 from api.state import state_of
 from api.text import Catalogue
-from workflows.vocabulary import FINAL, CallStatus, EventType, RunStatus, Severity, StepStatus
+from workflows.vocabulary import FINAL, RunStatus
 
 _WATCHING = ("steps", "issues", "changes", "text")
 _DECIDING = ("issues", "changes", "text", "steps")
 _PLANNED = ("text", "issues", "changes", "steps")
 _SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
 """What a person looks at first: while a run works, its steps; to decide, what came of them."""
-_NEWEST_EVENTS = 60
 _MOST = 200
 _LONGEST_RENDERED = 200_000
-_QUOTE = 160
-_LONGEST_SECTION, _MOST_LINES = 600, 24
-"""Of a section that is kept: characters, and names of lines."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class EventLine:
-    """One event in words."""
-
-    seq: int
-    sentence: str
-    why: str
-    actor: str
-    at: Any
-    said: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeptItem:
-    """An issue, an edit (`find`, `replace`), a day, a section (`heading`, `markdown`) with the
-    lines it rests on, or anything else that a step has so far."""
-
-    key: str
-    part: str = ""
-    heading: str = ""
-    markdown: str = ""
-    evidence: str = ""
-    severity: str = ""
-    category: str = ""
-    quote: str = ""
-    problem: str = ""
-    find: str = ""
-    replace: str = ""
-    day: str = ""
 
 
 async def run_page(
@@ -100,53 +72,89 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         run = await queries.run(connection, run_id, web=web_of(state))
         if run is None:
             raise not_found("run")
-        events = await _events(connection, run)
-        calls = await _all(queries.calls_page, connection, run.id)
-        steps = await _all(queries.steps_page, connection, run.id)
-        issues = await _all(queries.issues_page, connection, run.id)
+        events = await run_events.newest_events(connection, run)
+        calls = await all_rows(queries.calls_page, connection, run.id)
+        steps = await all_rows(queries.steps_page, connection, run.id)
+        issues = await all_rows(queries.issues_page, connection, run.id)
         sources = await sources_in_force(connection, run.document_id)
         document = or_404(await queries.document(connection, run.document_id), "document")
-        texts = await _texts(connection, run)
-        partial = await _partial(connection, calls)
-        kept = await _kept(connection, run, steps, calls)
+        texts = await _texts(connection, run, document)
+        kept = await run_output.kept_items(connection, run, steps, calls)
+        partial = await run_output.partial(connection, calls, kept)
         profiles = await queries.profiles_page(connection, _MOST)
-        rounds = await rounds_change(connection, run.id)
+        console = await _console(connection, run, steps, calls, issues, words)
+    facts = await _text_facts(request, run, document, texts, sources, issues)
+    return {
+        **facts,
+        **console,
+        "run": run,
+        "newest_revision": document.newest_revision,
+        "is_over": run.status in FINAL and not run.stopping,
+        "situation": pages_view.situation(run, words, by=run_events.interrupter(events)),
+        "said": run_events.said(run, events),
+        "steps": steps,
+        "issues": issues,
+        "calls": calls,
+        "partial": partial,
+        "kept": kept,
+        "events": [run_events.line(event, words) for event in reversed(events)],
+        "sources": sources,
+        "order": _order(run, planned=facts["planned"]),
+        "language": run.language,
+        "lines": _lines(sources, {name for issue in issues for name in issue.evidence}),
+        "profiles": profiles.items,
+        "working": texts.get(run.working_revision),
+        "offered": texts.get(run.offered_revision),
+        "ledger": ledger(run, calls, words),
+    }
+
+
+async def _console(
+    reader: Reader,
+    run: wire.Run,
+    steps: Sequence[wire.Step],
+    calls: Sequence[wire.Call],
+    issues: Sequence[wire.Issue],
+    words: Catalogue,
+) -> dict[str, Any]:
+    """What the operator sees of its course: rounds, timeline, waste, and the runs beside it."""
+    moves = await queries_console.moves(reader, run.id)
+    waste = await queries_console.waste(reader, run.id)
+    now = datetime.now(UTC)
+    return {
+        "rounds": rounds(run, steps, issues),
+        "rounds_why": pages_view.rounds_why(await rounds_change(reader, run.id), words),
+        "timeline": timeline(run, steps, calls, moves, now=now, words=words),
+        "waste": waste_lines(waste, run.currency, words),
+        "quiet_since": (await quiet_since(reader, [run.id])).get(run.id),
+        "beside": await queries_console.neighbours(reader, run.created_at, run.id),
+    }
+
+
+async def _text_facts(
+    request: Request,
+    run: wire.Run,
+    document: wire.Document,
+    texts: Mapping[int | None, wire.Revision],
+    sources: Sequence[wire.Source],
+    issues: Sequence[wire.Issue],
+) -> dict[str, Any]:
+    """The shown text and its changes, as far as the page does not have them already (`have`)."""
+    state, words = state_of(request), words_of(request)
     shown, why = _shown(run, texts, words)
-    evidence = {name for issue in issues for name in issue.evidence}
     versions = {**_versions(run, texts, sources), "issues": _version_of(issues, run)}
     if schedules(state, run.kind):  # open issues are shown at their lines
         versions["text"] += "".join(f" I{issue.number}" for issue in open_ones(issues))
     named = set(request.query_params.getlist("have"))
     have = {name for name, version in versions.items() if f"{name} {version}" in named}
     plan = None if "text" in have else await schedule(state, document, shown, sources, issues)
-    planned = plan is not None or ("text" in have and schedules(state, run.kind))
-    change = None if "changes" in have else await _change(request, texts, run)
     return {
-        "run": run,
-        "is_over": run.status in FINAL and not run.stopping,
-        "situation": pages_view.situation(run, words, by=_interrupter(events)),
-        "said": _said(run, events),
-        "rounds_why": pages_view.rounds_why(rounds, words),
-        "steps": steps,
-        "issues": issues,
-        "calls": calls,
-        "partial": partial,
-        "kept": kept,
-        "events": [_line(event, words) for event in reversed(events)],
-        "sources": sources,
-        "order": _order(run, planned=planned),
-        "language": run.language,
-        "lines": _lines(sources, evidence),
-        "profiles": profiles.items,
-        "working": texts.get(run.working_revision),
-        "offered": texts.get(run.offered_revision),
         "shown": shown,
         "shown_why": why,
         "schedule": plan,
-        "planned": planned,
-        "ledger": ledger(run, calls, words),
+        "planned": plan is not None or ("text" in have and schedules(state, run.kind)),
         "shown_html": await html_of(shown) if "text" not in have else None,
-        "change": change,
+        "change": None if "changes" in have else await _change(request, texts, run),
         "versions": versions,
         "have": have,
     }
@@ -157,30 +165,6 @@ def _order(run: wire.Run, *, planned: bool) -> tuple[str, ...]:
     if run.status not in _SETTLED:
         return _WATCHING
     return _PLANNED if planned else _DECIDING
-
-
-async def _events(reader: Reader, run: wire.Run) -> Sequence[wire.Event]:
-    after = max(0, run.event_seq - _NEWEST_EVENTS)
-    found = await queries.events_page(reader, run.id, after, _NEWEST_EVENTS)
-    return found.items if found else []
-
-
-Rows = TypeVar("Rows", bound=wire.Wire)
-Pager: TypeAlias = Callable[[Reader, str, int, str | None], Awaitable[wire.Page[Rows] | None]]
-
-
-async def _all(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[Rows]:
-    """Every row: the newest come last, and they are the ones that are open."""
-    found: list[Rows] = []
-    cursor: str | None = None
-    while True:
-        part = await pager(reader, run_id, _MOST, cursor)
-        if part is None:
-            return found
-        found += part.items
-        cursor = part.next_cursor
-        if cursor is None:
-            return found
 
 
 async def sources_in_force(reader: Reader, document_id: str) -> list[wire.Source]:
@@ -194,13 +178,12 @@ async def sources_in_force(reader: Reader, document_id: str) -> list[wire.Source
     return [source for source in found if source is not None]
 
 
-async def _texts(reader: Reader, run: wire.Run) -> dict[int | None, wire.Revision]:
+async def _texts(
+    reader: Reader, run: wire.Run, document: wire.Document
+) -> dict[int | None, wire.Revision]:
     """The revisions the page needs, and what the shown one was made from."""
     wanted = {run.working_revision, run.offered_revision, run.best_revision, run.base_revision}
-    document = await queries.document(reader, run.document_id)
-    newest = document.newest_revision if document is not None else None
-    if newest is not None:
-        wanted.add(newest)
+    wanted.add(document.newest_revision)
     found: dict[int | None, wire.Revision] = {}
     for number in wanted - {None}:
         revision = await queries.revision(reader, run.document_id, number or 0)
@@ -278,54 +261,6 @@ async def html_of(shown: wire.Revision | None) -> Markup | None:
     return await asyncio.to_thread(markdown.render, shown.body)
 
 
-async def _partial(reader: Reader, calls: Sequence[wire.Call]) -> list[Mapping[str, Any]]:
-    """What the open calls have written so far."""
-    found: list[Mapping[str, Any]] = []
-    for call in calls:
-        if call.status != CallStatus.STARTED:
-            continue
-        body = await queries.call(reader, call.id)
-        text = (body.partial_text if body is not None else None) or ""
-        found.append({**call.model_dump(), "text": text})
-    return found
-
-
-async def _kept(
-    reader: Reader, run: wire.Run, steps: Sequence[wire.Step], calls: Sequence[wire.Call]
-) -> Sequence[KeptItem]:
-    """Items of a step that is not done, newest first: paid for, and not asked for again.
-
-    Those of another input revision belong to a plan that a person's edit made void.
-    """
-    if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in _SETTLED:
-        return []
-    last = steps[-1]
-    same = {
-        step.id
-        for step in steps
-        if (step.name, step.round, step.input_revision)
-        == (last.name, last.round, last.input_revision)
-    }
-    of_it = {call.id for call in calls if call.step_id in same}
-    items = await _all(queries.items_page, reader, run.id)
-    return [_kept_item(item) for item in reversed(items) if item.call_id in of_it]
-
-
-def _kept_item(item: wire.Item) -> KeptItem:
-    """Only texts are taken from the payload: a model wrote it."""
-    given = item.payload if isinstance(item.payload, dict) else {}
-    names = ("severity", "category", "quote", "problem", "find", "replace", "heading", "markdown")
-    texts = {name: value for name in names if isinstance(value := given.get(name), str)}
-    if "markdown" in texts:
-        texts["markdown"] = _shortened(texts["markdown"], _LONGEST_SECTION)
-        lines = given.get("evidence")
-        named = [name for name in lines if isinstance(name, str)] if isinstance(lines, list) else []
-        texts["evidence"] = ", ".join(named[:_MOST_LINES]) + (" …" if named[_MOST_LINES:] else "")
-    if texts.get("severity") not in set(Severity):
-        texts.pop("severity", None)
-    return KeptItem(key=item.key, part=item.part, day=day_of(given), **texts)
-
-
 def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
     """The source lines that issues name as evidence (T12 is the twelfth), shortened.
 
@@ -336,57 +271,7 @@ def _lines(sources: Sequence[wire.Source], names: set[str]) -> dict[str, str]:
         return {}
     lines = [line for source in sources for line in source.text.splitlines()]
     return {
-        f"T{number}": _shortened(lines[number - 1])
+        f"T{number}": shortened(lines[number - 1])
         for number in numbers
         if number <= len(lines) and lines[number - 1].strip()
     }
-
-
-def _shortened(line: str, most: int = _QUOTE) -> str:
-    text = " ".join(line.split())
-    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"
-
-
-def _interrupter(events: Sequence[wire.Event]) -> str | None:
-    """Who made the newest interruption."""
-    for event in reversed(events):
-        if event.type == EventType.RUN_INTERRUPTED:
-            return event.actor
-    return None
-
-
-_MOVED_BY = {
-    RunStatus.INTERRUPTED: EventType.RUN_INTERRUPTED,
-    RunStatus.CONFIRMED: EventType.RUN_CONFIRMED,
-    RunStatus.REJECTED: EventType.RUN_REJECTED,
-    RunStatus.CANCELLED: EventType.RUN_CANCELLED,
-}
-
-
-def _said(run: wire.Run, events: Sequence[wire.Event]) -> wire.Event | None:
-    """The newest move into the present status, if the person who made it said something."""
-    wanted = _MOVED_BY.get(RunStatus(run.status))
-    newest = next((event for event in reversed(events) if event.type == wanted), None)
-    return newest if newest is not None and newest.comment else None
-
-
-def _line(event: wire.Event, words: Catalogue) -> EventLine:
-    facts = dict(event.model_extra or {})
-    if isinstance(facts.get("keys"), list):
-        facts["count"] = len(facts["keys"])
-    facts |= pages_view.rounds_of(facts)
-    if isinstance(facts.get("severity"), str):
-        facts["severity"] = words.sentence("severity", facts["severity"])
-    name = facts.get("name") or facts.get("step")
-    if isinstance(name, str):
-        facts["name"] = words.sentence("step", name)
-    reason = facts.get("reason") or facts.get("reason_code") or facts.get("end_cause")
-    why = words.sentence("reason", reason, facts) if isinstance(reason, str) else ""
-    return EventLine(
-        seq=event.seq,
-        sentence=words.sentence("event", event.type, facts),
-        why=why,
-        actor=event.actor,
-        at=event.at,
-        said=event.comment or "",
-    )

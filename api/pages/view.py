@@ -85,7 +85,7 @@ def situation(run: Run, words: Catalogue, *, by: str | None = None) -> Situation
     return Situation(
         word=shown.word,
         tone=shown.tone,
-        headline=_headline(run, words),
+        headline=headline(run, words),
         reason=reason(run, words, by=by),
         waits=_waits(run, words),
         can=words.sentence("can", "stopping" if stopping else run.status),
@@ -155,7 +155,8 @@ def provider(code: str, words: Catalogue) -> str:
     return words.sentence("reason", code)
 
 
-def _headline(run: Run, words: Catalogue) -> str:
+def headline(run: Run, words: Catalogue) -> str:
+    """The step at work or next, in words."""
     step = run.active_step or run.next_step
     stage = step.name if step is not None else Stage.CONFIRM
     params: dict[str, Any] = {"max_rounds": run.max_rounds, "rounds": run.current_round}

@@ -183,6 +183,18 @@ async def newest_ids(reader: Reader, wanted: RunFilter, limit: int) -> list[str]
     return [str(row["id"]) for row in rows]
 
 
+async def newer_ids(reader: Reader, wanted: RunFilter, limit: int, cursor: str) -> list[str]:
+    """Ids of the `limit` runs that stand before the cursor's row, the nearest first."""
+    conditions = _Conditions.of(wanted).before(*cursors.decode_moment(_SCOPE, cursor))
+    rows = await reader.fetch(conditions.page_sql(limit), *conditions.arguments)
+    return [str(row["id"]) for row in rows]
+
+
+def cursor_at(run: wire.Run) -> str:
+    """The cursor of the list at this run."""
+    return cursors.encode_moment(_SCOPE, run.created_at, run.id)
+
+
 async def counts_by_status(reader: Reader, wanted: RunFilter | None = None) -> dict[str, int]:
     """How many runs stand in each status (all seven, 0 included) under the filter."""
     conditions = _Conditions.of(wanted or RunFilter())
@@ -200,6 +212,7 @@ class _Conditions:
     keyset: str = ""
     search: str = ""
     by_phase: bool = False
+    order: str = "DESC"
 
     @classmethod
     def of(cls, wanted: RunFilter) -> _Conditions:
@@ -241,6 +254,10 @@ class _Conditions:
         keyset = f"(r.created_at, r.id) < (${number - 1}, ${number})"
         return replace(self, arguments=arguments, keyset=keyset)
 
+    def before(self, at: datetime, last: str) -> _Conditions:
+        made = self.after(at, last)
+        return replace(made, keyset=made.keyset.replace("<", ">"), order="ASC")
+
     def _where(self, *more: str) -> str:
         return " AND ".join(("true", *self.clauses, *filter(None, more)))
 
@@ -266,11 +283,11 @@ class _Conditions:
         """  # noqa: S608
 
     def page_sql(self, limit: int) -> str:
-        newest = f"ORDER BY created_at DESC, id DESC LIMIT {limit:d}"
+        newest = f"ORDER BY created_at {self.order}, id {self.order} LIMIT {limit:d}"
         if not self.search:
             return f"""
                 SELECT r.id, r.created_at FROM {self._source()} WHERE {self._where(self.keyset)}
-                ORDER BY r.created_at DESC, r.id DESC LIMIT {limit:d}
+                ORDER BY r.created_at {self.order}, r.id {self.order} LIMIT {limit:d}
             """  # noqa: S608
         # Each branch stops at the limit by its own index; what is newest of both is the page.
         return f"""

@@ -1,32 +1,81 @@
-// The list of runs, kept fresh: asked again every few seconds while somebody looks at it.
+// Lists, kept fresh while somebody looks at them: rows that are here already change in place, new
+// ones are only counted until the reader asks for them, and what is ticked stays ticked.
 
-const EVERY_MS = 5000;
+import { tick } from "./times.js";
+
+const EVERY_MS = 3000;
 const list = document.querySelector("[data-list]");
+const picks = document.querySelector("[data-picks]");
 
 async function refresh() {
-  if (document.hidden || !list) {
+  if (document.hidden) {
     return;
   }
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) {
+  if (!answer.headers.get("content-type")?.startsWith("text/html")) {
     return;
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const rows = fresh.querySelectorAll("[data-list] tbody tr");
-  const known = new Map([...list.querySelectorAll("tbody tr")].map((row) => [row.id, row]));
-  if (![...rows].some((row) => known.has(row.id))) {
-    return; // all others now: rows never jump away under the reader's eyes
+  putRegions(fresh);
+  if (list && answer.ok) {
+    putRows(fresh);
   }
-  for (const row of rows) {
-    const old = known.get(row.id);
-    if (old && old.innerHTML !== row.innerHTML && !old.contains(document.activeElement)) {
-      old.replaceWith(row);
+  tick();
+}
+
+// Regions are put whole, but not under the reader's hands.
+function putRegions(fresh) {
+  for (const old of document.querySelectorAll("[data-live]")) {
+    const region = fresh.getElementById(old.id);
+    if (region && !old.contains(document.activeElement) && old.innerHTML !== region.innerHTML) {
+      old.replaceWith(region);
     }
   }
-  const newer = [...rows].findIndex((row) => known.has(row.id));
+}
+
+function putRows(fresh) {
+  const rows = [...fresh.querySelectorAll("[data-list] tbody tr")];
+  const known = new Map([...list.querySelectorAll("tbody tr")].map((row) => [row.id, row]));
+  const first = rows.findIndex((row) => known.has(row.id));
+  for (const row of rows) {
+    const old = known.get(row.id);
+    if (old && !old.contains(document.activeElement)) {
+      const box = row.querySelector("[type=checkbox]");
+      box.checked = old.querySelector("[type=checkbox]").checked;
+      if (old.innerHTML !== row.innerHTML) {
+        old.replaceWith(row);
+      }
+    }
+  }
+  const newer = first < 0 ? rows.length : first;
   const note = document.querySelector("[data-newer]");
-  note.hidden = newer <= 0;
-  note.querySelector("span").textContent = String(newer);
+  note.hidden = newer === 0;
+  note.querySelector("span").textContent = first < 0 ? `${newer}+` : String(newer);
+}
+
+function count() {
+  const boxes = [...list.querySelectorAll("tbody [type=checkbox]")];
+  const ticked = boxes.filter((box) => box.checked).length;
+  picks.classList.toggle("idle", ticked === 0);
+  picks.querySelector("[data-picked-count]").textContent = String(ticked);
+  const all = list.querySelector("[data-pick-all]");
+  all.checked = ticked > 0 && ticked === boxes.length;
+  all.indeterminate = ticked > 0 && ticked < boxes.length;
+}
+
+if (picks) {
+  list.querySelector(".pick-all").hidden = false;
+  picks.addEventListener("change", (event) => {
+    if (event.target.matches("[data-pick-all]")) {
+      for (const box of list.querySelectorAll("tbody [type=checkbox]")) {
+        box.checked = event.target.checked;
+      }
+    }
+    count();
+  });
+  window.addEventListener("pageshow", count);
+  count();
 }
 
 setInterval(() => refresh().catch(() => undefined), EVERY_MS);
+document.addEventListener("visibilitychange", () => refresh().catch(() => undefined));

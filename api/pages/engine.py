@@ -1,0 +1,49 @@
+"""Whether Temporal answers: asked beside the pages, which wait for it only where nobody asked yet.
+
+It says no more than a banner needs; what runs do is read from their rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import Request
+
+from api.state import state_of
+
+EVERY_SECONDS = 5.0
+
+
+class EngineWatch:
+    """What the last look found; the next one is begun by the first page that is asked for later."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self._looked_at = float("-inf")
+        self._task: asyncio.Task[None] | None = None
+
+    async def look(self, request: Request) -> bool:
+        """True when Temporal did not answer lately."""
+        first = self._looked_at == float("-inf")
+        if time.monotonic() - self._looked_at > EVERY_SECONDS and self._task is None:
+            self._looked_at = time.monotonic()
+            self._task = asyncio.create_task(self._ask(request), name="engine-watch")
+        if first and self._task is not None:
+            await asyncio.wait({self._task})
+        return self.away
+
+    async def _ask(self, request: Request) -> None:
+        try:
+            self.away = await state_of(request).signals.server_version() is None
+        finally:
+            self._task = None
+
+
+def engine_of(request: Request) -> EngineWatch:
+    """The process's one watch, made with the first page."""
+    state = request.app.state
+    if getattr(state, "redraft_engine", None) is None:
+        state.redraft_engine = EngineWatch()
+    watch: EngineWatch = state.redraft_engine
+    return watch

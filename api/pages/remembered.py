@@ -1,0 +1,53 @@
+"""The last known facts of lists, for the time in which the database does not answer.
+
+Held by this process alone, for few addresses; a page made of them says how old they are.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import Request
+
+from api.pages.render import locale_of
+from api.state import principal_of
+
+MOST = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """Facts of a page, and when they were read."""
+
+    facts: Mapping[str, Any]
+    at: datetime
+
+
+def _kept(request: Request) -> OrderedDict[tuple[str, ...], Known]:
+    state = request.app.state
+    if getattr(state, "redraft_remembered", None) is None:
+        state.redraft_remembered = OrderedDict()
+    kept: OrderedDict[tuple[str, ...], Known] = state.redraft_remembered
+    return kept
+
+
+def _name(request: Request) -> tuple[str, ...]:
+    url = request.url
+    return (url.path, url.query, locale_of(request), principal_of(request).name)
+
+
+def remember(request: Request, facts: Mapping[str, Any]) -> None:
+    """What this address showed to this person in this language."""
+    kept, name = _kept(request), _name(request)
+    kept[name] = Known(facts=facts, at=datetime.now(UTC))
+    kept.move_to_end(name)
+    while len(kept) > MOST:
+        kept.popitem(last=False)
+
+
+def recall(request: Request) -> Known | None:
+    return _kept(request).get(_name(request))

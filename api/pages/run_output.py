@@ -1,0 +1,115 @@
+"""What a run writes now: the text of each open call, where it goes on from, and what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from api import queries, wire
+from api.pages.schedule import day_of
+from api.queries import Reader
+from workflows.vocabulary import FINAL, CallStatus, RunStatus, Severity, StepStatus
+
+MOST = 200
+_LONGEST_SECTION, _MOST_LINES = 600, 24
+"""Of a section that is kept: characters, and names of lines."""
+_QUOTE = 160
+_SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
+
+Rows = TypeVar("Rows", bound=wire.Wire)
+Pager: TypeAlias = Callable[[Reader, str, int, str | None], Awaitable[wire.Page[Rows] | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptItem:
+    """An issue, an edit (`find`, `replace`), a day, a section (`heading`, `markdown`) with the
+    lines it rests on, or anything else that a step has so far."""
+
+    key: str
+    call_id: str = ""
+    part: str = ""
+    heading: str = ""
+    markdown: str = ""
+    evidence: str = ""
+    severity: str = ""
+    category: str = ""
+    quote: str = ""
+    problem: str = ""
+    find: str = ""
+    replace: str = ""
+    day: str = ""
+
+
+async def all_rows(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[Rows]:
+    """Every row: the newest come last, and they are the ones that are open."""
+    found: list[Rows] = []
+    cursor: str | None = None
+    while True:
+        part = await pager(reader, run_id, MOST, cursor)
+        if part is None:
+            return found
+        found += part.items
+        cursor = part.next_cursor
+        if cursor is None:
+            return found
+
+
+async def partial(
+    reader: Reader, calls: Sequence[wire.Call], kept: Sequence[KeptItem]
+) -> list[Mapping[str, Any]]:
+    """What the open calls have written so far; `before` counts the items of the part that earlier
+    calls brought, which this one goes on from."""
+    found: list[Mapping[str, Any]] = []
+    for call in calls:
+        if call.status != CallStatus.STARTED:
+            continue
+        body = await queries.call(reader, call.id)
+        text = (body.partial_text if body is not None else None) or ""
+        before = sum(item.part == call.part and item.call_id != call.id for item in kept)
+        found.append({**call.model_dump(), "text": text, "before": before})
+    return found
+
+
+async def kept_items(
+    reader: Reader, run: wire.Run, steps: Sequence[wire.Step], calls: Sequence[wire.Call]
+) -> Sequence[KeptItem]:
+    """Items of a step that is not done, newest first: paid for, and not asked for again.
+
+    Those of another input revision belong to a plan that a person's edit made void.
+    """
+    if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in _SETTLED:
+        return []
+    last = steps[-1]
+    same = {
+        step.id
+        for step in steps
+        if (step.name, step.round, step.input_revision)
+        == (last.name, last.round, last.input_revision)
+    }
+    of_it = {call.id for call in calls if call.step_id in same}
+    items = await all_rows(queries.items_page, reader, run.id)
+    return [_kept_item(item) for item in reversed(items) if item.call_id in of_it]
+
+
+def _kept_item(item: wire.Item) -> KeptItem:
+    """Only texts are taken from the payload: a model wrote it."""
+    given = item.payload if isinstance(item.payload, dict) else {}
+    names = ("severity", "category", "quote", "problem", "find", "replace", "heading", "markdown")
+    texts = {name: value for name in names if isinstance(value := given.get(name), str)}
+    if "markdown" in texts:
+        texts["markdown"] = shortened(texts["markdown"], _LONGEST_SECTION)
+        lines = given.get("evidence")
+        named = [name for name in lines if isinstance(name, str)] if isinstance(lines, list) else []
+        texts["evidence"] = ", ".join(named[:_MOST_LINES]) + (" …" if named[_MOST_LINES:] else "")
+    if texts.get("severity") not in set(Severity):
+        texts.pop("severity", None)
+    return KeptItem(
+        key=item.key, call_id=item.call_id, part=item.part, day=day_of(given), **texts
+    )
+
+
+def shortened(line: str, most: int = _QUOTE) -> str:
+    """One line of at most so many characters, cut between words."""
+    text = " ".join(line.split())
+    return text if len(text) <= most else f"{text[:most].rpartition(' ')[0] or text[:most]} …"

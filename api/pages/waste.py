@@ -1,0 +1,57 @@
+"""What calls of a run were paid in vain, and what a continuation saved, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from api.queries.console import Waste
+from api.text import Catalogue
+from api.text_codes import N_
+
+_KINDS = (
+    ("lost", N_("Lost"), N_("calls that ended early before anything of them could be kept")),
+    ("replaced", N_("Replaced"), N_("work on a text that a newer one took the place of")),
+    ("repeated", N_("Sent again"), N_("prompts sent once more to go on where a call had ended")),
+    ("saved", N_("Saved"), N_("replies that were kept when a call ended, and not asked for again")),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WasteLine:
+    """One kind; `cost` is '' where none can be named."""
+
+    kind: str
+    name: str
+    what: str
+    calls: int
+    tokens: str
+    cost: str
+
+
+def waste_lines(
+    found: Mapping[str, Waste], currency: str | None, words: Catalogue
+) -> list[WasteLine]:
+    """All four kinds in their order; [] where nothing was wasted and nothing saved."""
+    if not found:
+        return []
+    return [
+        _line(found.get(kind), kind, words.text(name), words.text(what), currency, words)
+        for kind, name, what in _KINDS
+    ]
+
+
+def _line(
+    waste: Waste | None, kind: str, name: str, what: str, currency: str | None, words: Catalogue
+) -> WasteLine:
+    if waste is None:
+        return WasteLine(kind=kind, name=name, what=what, calls=0, tokens=words.number(0), cost="")
+    about = "≈ " if waste.is_estimate else ""
+    return WasteLine(
+        kind=kind,
+        name=name,
+        what=what,
+        calls=waste.calls,
+        tokens=f"{about}{words.compact(waste.tokens)}",
+        cost="" if waste.cost is None else f"{about}{words.money(waste.cost, currency)}",
+    )
