@@ -1,28 +1,30 @@
 // The page of a run, live: events say that something changed, the server renders what.
 // Only the model's text is added here, at the offsets that come with it.
 
+import { connection } from "./connection.js";
 import { follow } from "./stream.js";
 import { tick } from "./times.js";
 
 const page = document.querySelector("[data-run]");
 const run = page.dataset.run;
-const lamp = document.querySelector("[data-connection]");
 const announced = document.querySelector("[data-announce]");
+const link = connection(
+  page,
+  document.querySelector("[data-connection]"),
+  document.querySelector("[data-lostbar]"),
+);
 const EVERY_MS = 700;
-const AGAIN_MS = 3000;
+const AGAIN_MS = 2000;
+const QUIET_MS = 20000;
+const SLEPT_MS = 10000;
 
 const texts = new Map(); // call -> code points, the unit in which offsets count
 let seq = Number(page.dataset.seq);
-let state = "off";
+let shown = seq; // the event up to which the page was rendered
+let heardAt = Date.now();
 let busy = false;
 let again = false;
 let timer = 0;
-
-function say(word) {
-  state = word;
-  lamp.dataset.state = word;
-  lamp.textContent = page.dataset[`say${word[0].toUpperCase()}${word.slice(1)}`] || "";
-}
 
 // -- what the server renders ---------------------------------------------------------------
 
@@ -58,6 +60,7 @@ async function refresh() {
       throw new Error(`status ${answer.status}`);
     }
     put(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    link.fresh();
   } catch {
     again = true;
     delay = AGAIN_MS;
@@ -69,6 +72,13 @@ async function refresh() {
 }
 
 function put(fresh) {
+  const head = fresh.querySelector("[data-title]");
+  const at = Number(head.dataset.at);
+  if (at < shown) {
+    refreshSoon(); // an answer that was overtaken: what is shown is newer
+    return;
+  }
+  shown = at;
   for (const region of fresh.querySelectorAll("[data-region]")) {
     const old = page.querySelector(`[data-region="${region.dataset.region}"]`);
     const same =
@@ -79,7 +89,6 @@ function put(fresh) {
       replace(old, region);
     }
   }
-  const head = fresh.querySelector("[data-title]");
   document.title = head.dataset.title;
   if (announced.textContent !== head.dataset.say) {
     announced.textContent = head.dataset.say;
@@ -124,11 +133,11 @@ function replace(old, fresh) {
 function adopt(root) {
   for (const box of root.querySelectorAll("[data-call]")) {
     const known = texts.get(box.dataset.call) || [];
-    const shown = [...box.textContent];
-    if (known.length > shown.length) {
+    const written = [...box.textContent];
+    if (known.length > written.length) {
       box.textContent = known.join("");
     } else {
-      texts.set(box.dataset.call, shown);
+      texts.set(box.dataset.call, written);
     }
     box.scrollTop = box.scrollHeight;
   }
@@ -150,7 +159,26 @@ function append({ call_id: call, offset, text }) {
   box.append(more.join(""));
   if (follows) {
     box.scrollTop = box.scrollHeight;
+  } else {
+    offerNewest(box);
   }
+}
+
+// The reader scrolled up: the text stays where it is, and a button leads to its end.
+function offerNewest(box) {
+  if (box.nextElementSibling?.matches(".newest")) {
+    return;
+  }
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "newest";
+  button.textContent = page.dataset.sayNewest;
+  button.addEventListener("click", () => {
+    box.scrollTop = box.scrollHeight;
+    box.focus({ preventScroll: true });
+    button.remove();
+  });
+  box.after(button);
 }
 
 // -- the stream ---------------------------------------------------------------------------
@@ -158,29 +186,78 @@ function append({ call_id: call, offset, text }) {
 const stream = follow(
   run,
   (frame) => {
+    heardAt = Date.now();
+    if (link.state === "quiet") {
+      link.live(seq);
+    }
     if (frame.type === "partial") {
       append(frame);
       return;
     }
-    seq = frame.type === "reset" ? frame.event_seq : Math.max(seq, frame.seq || 0);
+    if (frame.type === "reset") {
+      seq = frame.event_seq;
+      shown = 0; // the database was restored: what it says now counts
+    } else {
+      seq = Math.max(seq, frame.seq || 0);
+    }
     refreshSoon();
   },
   (word) => {
-    const caughtUp = word === "live" && state === "lost";
-    say(word);
-    if (caughtUp) {
+    heardAt = Date.now();
+    if (word === "final") {
+      link.final();
       refreshSoon(0);
+    } else if (word === "lost") {
+      link.lost(shown);
+    } else if (link.state !== "live") {
+      recover();
     }
   },
 );
+
+// Connected, or again: what was missed is fetched first, then said.
+async function recover() {
+  clearTimeout(timer);
+  timer = 0;
+  if (!busy) {
+    await refresh();
+  }
+  if (page.dataset.final !== "yes" && link.state !== "final") {
+    link.live(shown);
+  }
+}
 
 function look() {
   if (document.hidden) {
     stream.close();
     return;
   }
+  heardAt = Date.now();
   stream.open(seq);
 }
+
+// A second that took much longer was a sleep: the old connection may be dead without knowing it.
+let beatAt = Date.now();
+setInterval(() => {
+  const now = Date.now();
+  const slept = now - beatAt > SLEPT_MS;
+  beatAt = now;
+  if (document.hidden || link.state === "final") {
+    return;
+  }
+  if (slept) {
+    stream.close();
+    look();
+    refreshSoon(0);
+  } else if (link.state === "lost") {
+    link.lost(shown);
+  } else if (now - heardAt > QUIET_MS && ["live", "quiet"].includes(link.state)) {
+    link.quiet(Math.round((now - heardAt) / 1000));
+    if (Math.round((now - heardAt) / 1000) % 20 === 0) {
+      refreshSoon(0);
+    }
+  }
+}, 1000);
 
 document.addEventListener("visibilitychange", () => {
   look();
