@@ -7,7 +7,7 @@ out would say something else than its address.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from urllib.parse import urlencode
 
@@ -65,29 +65,16 @@ class Address:
         return _path(tuple(pair for pair in self.pairs if pair != (name, value)))
 
     def relaxed(self) -> Sequence[tuple[str, str, RunFilter]]:
-        """Each filter left out once: its name, the address then, what is found then."""
-        names = dict.fromkeys(name for name, _ in self.pairs)
-        return [(name, self.only(name, None), _cleared(self.wanted, name)) for name in names]
+        """Each filter left out once: its name, the address then, what is looked for then."""
+        found = []
+        for left_out in dict.fromkeys(name for name, _ in self.pairs):
+            kept = QueryParams([pair for pair in self.meant if pair[0] != left_out])
+            found.append((left_out, self.only(left_out, None), run_filter(kept)))
+        return found
 
 
 def _path(pairs: Pairs) -> str:
     return f"/runs?{urlencode(pairs)}" if pairs else "/runs"
-
-
-_FIELDS = {
-    "status": "statuses",
-    "phase": "phases",
-    "kind": "kinds",
-    "tag": "tags",
-    "actor": "actors",
-    "from": "from_",
-}
-
-
-def _cleared(wanted: RunFilter, name: str) -> RunFilter:
-    attribute = _FIELDS.get(name, name)
-    default = next(one.default for one in fields(RunFilter) if one.name == attribute)
-    return replace(wanted, **{attribute: default})
 
 
 def read(params: QueryParams) -> Address:

@@ -150,9 +150,7 @@ async def move(request: Request) -> Response:
     """Moves them, each by itself, and says what became of each."""
     form = await read_form(request)
     by_filter = form["by"] == "filter"
-    chosen = _chosen(
-        form["action"], form["ids"].split(","), form["filter"] if by_filter else None
-    )
+    chosen = _chosen(form["action"], form["ids"].split(","), form["filter"] if by_filter else None)
     try:
         await _check_written(state_of(request).pool, chosen, form)
         wanted = chosen.request(given(form, "reason").get("reason"))

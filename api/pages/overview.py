@@ -16,7 +16,6 @@ from starlette.responses import Response
 from api import queries, wire
 from api.auth import needs
 from api.pages import new as pages_new
-from api.pages.engine import engine_of
 from api.pages.errors import PageRoute
 from api.pages.remembered import recall, remember
 from api.pages.render import list_row, page, words_of
@@ -57,7 +56,6 @@ class _Numbers:
 
 @router.get("/", dependencies=[needs(Scope.READ, content=True)])
 async def overview(request: Request) -> Response:
-    away = await engine_of(request).look(request)
     known_at: datetime | None = None
     try:
         facts = await _facts(request)
@@ -72,7 +70,6 @@ async def overview(request: Request) -> Response:
         "overview.html",
         status=200 if known_at is None else 503,
         section="/",
-        engine_away=away,
         known_at=known_at,
         **facts,
     )
@@ -141,7 +138,9 @@ def figures(finished: Sequence[Finished], spent: Sequence[Spent], words: Catalog
         Figure(
             name=words.text("Documents confirmed"),
             value=words.number(today.runs if today else 0),
-            usual=_usual(words, words.number(_mean([day.runs for day in before]))) if before else "",
+            usual=_usual(words, words.number(_mean([day.runs for day in before])))
+            if before
+            else "",
         ),
         Figure(
             name=words.text("Median time at work"),

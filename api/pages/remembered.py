@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import Request
 
-from api.pages.render import locale_of
+from api.pages.viewer import viewer_of
 from api.state import principal_of
 
 MOST = 32
@@ -37,7 +37,7 @@ def _kept(request: Request) -> OrderedDict[tuple[str, ...], Known]:
 
 def _name(request: Request) -> tuple[str, ...]:
     url = request.url
-    return (url.path, url.query, locale_of(request), principal_of(request).name)
+    return (url.path, url.query, viewer_of(request).locale, principal_of(request).name)
 
 
 def remember(request: Request, facts: Mapping[str, Any]) -> None:

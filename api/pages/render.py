@@ -18,6 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from api import languages, queries, text, wire
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
+from api.pages.engine import engine_of
 from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.pages.viewer import LANGUAGE, remember, viewer_of
@@ -202,6 +203,7 @@ class Service:
     simulated: bool
     reachable: bool = True
     worker_alive: bool = True
+    engine_away: bool = False
     draining: bool = False
     drain_note: str | None = None
     waiting: int = 0
@@ -221,6 +223,7 @@ async def service_of(request: Request) -> Service:
     return Service(
         simulated=simulated,
         worker_alive=any(worker.alive for worker in workers),
+        engine_away=engine_of(request).look(request),
         draining=switches.draining,
         drain_note=switches.note if switches.draining else None,
         waiting=waiting.get(RunStatus.AWAITING_CONFIRMATION, 0),

@@ -1,4 +1,4 @@
-"""The rounds of a run as a strip: the score of each, what its review found, what was fixed. Pure."""
+"""The rounds of a run as a strip: the score of each, what was found, fixed and left. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from workflows.vocabulary import IssueStatus, StepName, StepStatus
 
 @dataclass(frozen=True, kw_only=True)
 class RoundCard:
-    """One round. `raised`, `fixed` and `left` are numbers of issues: found for the first time in it,
-    fixed by its refine, and open after it. `change` is that of the score since the round before."""
+    """One round. `raised`, `fixed` and `left` count issues: found first in it, fixed by its refine,
+    open after it. `change` is that of the score since the round before."""
 
     number: int
     score: int | None

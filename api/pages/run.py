@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,95 +67,106 @@ async def run_page(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Rows:
+    """What was read of a run and its document, by one connection."""
+
+    run: wire.Run
+    document: wire.Document
+    steps: Sequence[wire.Step]
+    calls: Sequence[wire.Call]
+    issues: Sequence[wire.Issue]
+    sources: list[wire.Source]
+    texts: Mapping[int | None, wire.Revision]
+
+
 async def _facts(request: Request, run_id: str) -> dict[str, Any]:
     state, words = state_of(request), words_of(request)
     async with state.pool.acquire() as connection:
-        run = await queries.run(connection, run_id, web=web_of(state))
-        if run is None:
-            raise not_found("run")
+        rows = await _rows(connection, run_id, web_of(state))
+        run = rows.run
         events = await run_events.newest_events(connection, run)
-        calls = await all_rows(queries.calls_page, connection, run.id)
-        steps = await all_rows(queries.steps_page, connection, run.id)
-        issues = await all_rows(queries.issues_page, connection, run.id)
-        sources = await sources_in_force(connection, run.document_id)
-        document = or_404(await queries.document(connection, run.document_id), "document")
-        texts = await _texts(connection, run, document)
-        kept = await run_output.kept_items(connection, run, steps, calls)
-        partial = await run_output.partial(connection, calls, kept)
+        kept = await run_output.kept_items(connection, run, rows.steps, rows.calls)
+        partial = await run_output.partial(connection, rows.calls, kept)
         profiles = await queries.profiles_page(connection, _MOST)
-        console = await _console(connection, run, steps, calls, issues, words)
-    facts = await _text_facts(request, run, document, texts, sources, issues)
+        course = await _course(connection, rows, words)
+    text = await _text(request, rows)
     return {
-        **facts,
-        **console,
+        **text,
+        **course,
         "run": run,
-        "newest_revision": document.newest_revision,
+        "newest_revision": rows.document.newest_revision,
         "is_over": run.status in FINAL and not run.stopping,
         "situation": pages_view.situation(run, words, by=run_events.interrupter(events)),
         "said": run_events.said(run, events),
-        "steps": steps,
-        "issues": issues,
-        "calls": calls,
+        "steps": rows.steps,
+        "issues": rows.issues,
+        "calls": rows.calls,
         "partial": partial,
         "kept": kept,
         "events": [run_events.line(event, words) for event in reversed(events)],
-        "sources": sources,
-        "order": _order(run, planned=facts["planned"]),
+        "sources": rows.sources,
+        "order": _order(run, planned=text["planned"]),
         "language": run.language,
-        "lines": _lines(sources, {name for issue in issues for name in issue.evidence}),
+        "lines": _lines(rows.sources, {name for one in rows.issues for name in one.evidence}),
         "profiles": profiles.items,
-        "working": texts.get(run.working_revision),
-        "offered": texts.get(run.offered_revision),
-        "ledger": ledger(run, calls, words),
+        "working": rows.texts.get(run.working_revision),
+        "offered": rows.texts.get(run.offered_revision),
+        "ledger": ledger(run, rows.calls, words),
     }
 
 
-async def _console(
-    reader: Reader,
-    run: wire.Run,
-    steps: Sequence[wire.Step],
-    calls: Sequence[wire.Call],
-    issues: Sequence[wire.Issue],
-    words: Catalogue,
-) -> dict[str, Any]:
+async def _rows(reader: Reader, run_id: str, web: queries.TemporalWeb) -> _Rows:
+    """Raises 404."""
+    run = await queries.run(reader, run_id, web=web)
+    if run is None:
+        raise not_found("run")
+    document = or_404(await queries.document(reader, run.document_id), "document")
+    return _Rows(
+        run=run,
+        document=document,
+        calls=await all_rows(queries.calls_page, reader, run.id),
+        steps=await all_rows(queries.steps_page, reader, run.id),
+        issues=await all_rows(queries.issues_page, reader, run.id),
+        sources=await sources_in_force(reader, run.document_id),
+        texts=await _texts(reader, run, document),
+    )
+
+
+async def _course(reader: Reader, rows: _Rows, words: Catalogue) -> dict[str, Any]:
     """What the operator sees of its course: rounds, timeline, waste, and the runs beside it."""
+    run, now = rows.run, datetime.now(UTC)
     moves = await queries_console.moves(reader, run.id)
     waste = await queries_console.waste(reader, run.id)
-    now = datetime.now(UTC)
     return {
-        "rounds": rounds(run, steps, issues),
+        "rounds": rounds(run, rows.steps, rows.issues),
         "rounds_why": pages_view.rounds_why(await rounds_change(reader, run.id), words),
-        "timeline": timeline(run, steps, calls, moves, now=now, words=words),
+        "timeline": timeline(run, rows.steps, rows.calls, moves, now=now, words=words),
         "waste": waste_lines(waste, run.currency, words),
         "quiet_since": (await quiet_since(reader, [run.id])).get(run.id),
         "beside": await queries_console.neighbours(reader, run.created_at, run.id),
     }
 
 
-async def _text_facts(
-    request: Request,
-    run: wire.Run,
-    document: wire.Document,
-    texts: Mapping[int | None, wire.Revision],
-    sources: Sequence[wire.Source],
-    issues: Sequence[wire.Issue],
-) -> dict[str, Any]:
+async def _text(request: Request, rows: _Rows) -> dict[str, Any]:
     """The shown text and its changes, as far as the page does not have them already (`have`)."""
-    state, words = state_of(request), words_of(request)
-    shown, why = _shown(run, texts, words)
-    versions = {**_versions(run, texts, sources), "issues": _version_of(issues, run)}
+    state, run, issues = state_of(request), rows.run, rows.issues
+    shown, why = _shown(run, rows.texts, words_of(request))
+    versions = {**_versions(run, rows.texts, rows.sources), "issues": _version_of(issues, run)}
     if schedules(state, run.kind):  # open issues are shown at their lines
         versions["text"] += "".join(f" I{issue.number}" for issue in open_ones(issues))
     named = set(request.query_params.getlist("have"))
     have = {name for name, version in versions.items() if f"{name} {version}" in named}
-    plan = None if "text" in have else await schedule(state, document, shown, sources, issues)
+    plan = None
+    if "text" not in have:
+        plan = await schedule(state, rows.document, shown, rows.sources, issues)
     return {
         "shown": shown,
         "shown_why": why,
         "schedule": plan,
         "planned": plan is not None or ("text" in have and schedules(state, run.kind)),
         "shown_html": await html_of(shown) if "text" not in have else None,
-        "change": None if "changes" in have else await _change(request, texts, run),
+        "change": None if "changes" in have else await _change(request, rows.texts, run),
         "versions": versions,
         "have": have,
     }

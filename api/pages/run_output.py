@@ -104,9 +104,7 @@ def _kept_item(item: wire.Item) -> KeptItem:
         texts["evidence"] = ", ".join(named[:_MOST_LINES]) + (" …" if named[_MOST_LINES:] else "")
     if texts.get("severity") not in set(Severity):
         texts.pop("severity", None)
-    return KeptItem(
-        key=item.key, call_id=item.call_id, part=item.part, day=day_of(given), **texts
-    )
+    return KeptItem(key=item.key, call_id=item.call_id, part=item.part, day=day_of(given), **texts)
 
 
 def shortened(line: str, most: int = _QUOTE) -> str:

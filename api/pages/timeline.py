@@ -156,8 +156,10 @@ def timeline(
         return None
     began, ended = run.created_at, max(ends)
     scale = _Scale(began, ended, [(step.started_at, step.ended_at or now) for step in steps])
-    lines = [_step_line(step, before, calls, scale, now, words)
-             for before, step in zip([None, *steps], steps, strict=False)]  # fmt: skip
+    lines = [
+        _step_line(step, before, calls, scale=scale, now=now, words=words)
+        for before, step in zip([None, *steps], steps, strict=False)
+    ]
     lines += [_wait_line(wait, scale, now) for wait in waits]
     return Timeline(
         lines=tuple(sorted(lines, key=lambda line: line.began)),
@@ -171,6 +173,7 @@ def _step_line(
     step: wire.Step,
     before: wire.Step | None,
     calls: Sequence[wire.Call],
+    *,
     scale: _Scale,
     now: datetime,
     words: Catalogue,
@@ -251,9 +254,7 @@ def _waits(
     return found
 
 
-def _person_why(
-    move: Move, following: Move | None, status: RunStatus, words: Catalogue
-) -> str:
+def _person_why(move: Move, following: Move | None, status: RunStatus, words: Catalogue) -> str:
     """Why it waited, and who ended it."""
     code = move.data.get("reason") or move.data.get("reason_code")
     params: Mapping[str, object] = {"by": move.actor}
@@ -262,7 +263,8 @@ def _person_why(
     if following is None:
         return told
     event = words.sentence("event", following.type, following.data)
-    return f"{told} {words.text('Then: {what}, {actor}.').format(what=event, actor=following.actor)}"
+    then = words.text("Then: {what}, {actor}.").format(what=event, actor=following.actor)
+    return f"{told} {then}"
 
 
 def _open_wait(

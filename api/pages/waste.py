@@ -36,19 +36,20 @@ def waste_lines(
     if not found:
         return []
     return [
-        _line(found.get(kind), kind, words.text(name), words.text(what), currency, words)
+        _line(_of(found, kind), words.text(name), words.text(what), currency, words)
         for kind, name, what in _KINDS
     ]
 
 
-def _line(
-    waste: Waste | None, kind: str, name: str, what: str, currency: str | None, words: Catalogue
-) -> WasteLine:
-    if waste is None:
-        return WasteLine(kind=kind, name=name, what=what, calls=0, tokens=words.number(0), cost="")
+def _of(found: Mapping[str, Waste], kind: str) -> Waste:
+    none = Waste(kind=kind, calls=0, tokens=0, cost=None, is_estimate=False)
+    return found.get(kind, none)
+
+
+def _line(waste: Waste, name: str, what: str, currency: str | None, words: Catalogue) -> WasteLine:
     about = "≈ " if waste.is_estimate else ""
     return WasteLine(
-        kind=kind,
+        kind=waste.kind,
         name=name,
         what=what,
         calls=waste.calls,

@@ -6,7 +6,7 @@ const PLACES = {
 };
 const CHORD_MS = 1200;
 const SETTING = "redraft-keys";
-const list = document.getElementById("keys");
+const list = document.getElementById("shortcuts");
 let chordUntil = 0;
 
 function isOff() {
