@@ -194,7 +194,7 @@ def _step_line(
         began=step.queued_at,
         ended=step.ended_at,
         queued_seconds=queued,
-        is_short=False,
+        is_short=queued > _SHORT and scale.is_short(step.queued_at, step.started_at),
         pieces=tuple(pieces),
         marks=tuple(
             Mark(x=scale.place(call.started_at), is_bad=call.status in ("FAILED", "LOST"))

@@ -212,7 +212,7 @@ async def test_an_offered_text_is_sent_back_with_what_to_change(api: Api, browse
     assert (now["status"], now["max_rounds"], now["open_issues"]) == ("RUNNING", 2, 1)
     shown = (await browser.open(path)).text
     why = "Sent back for rework, further rounds at most: 1"
-    assert shown.count(why) == 2  # beside the number of rounds, and its event
+    assert shown.count(why) == 3  # beside the number of rounds, in the timeline, and its event
 
 
 async def test_deleting_asks_first(api: Api, browser: Browser) -> None:
@@ -281,7 +281,7 @@ async def test_the_list_filters_searches_and_pages(api: Api, browser: Browser) -
     assert "Number 00" in second.text
     assert "Number 50" not in second.text
     assert "Number 07" in (await browser.open("/runs?q=number+07")).text
-    assert "No title or text has these words." in (await browser.open("/runs?q=nothing")).text
+    assert "No run matches all of these filters." in (await browser.open("/runs?q=nothing")).text
     assert (await browser.open("/runs?cursor=bad")).status_code == 400
 
 
