@@ -21,6 +21,7 @@ from activities.failures import BadAddressError, Failure, KeyNotSetError, Provid
 from activities.model.formats import Manner, input_tokens, milder, request_body
 from activities.model.learned import is_wide, may_be_cut, sample_of
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
+from activities.model.patience import Patience
 from activities.model.profile import Profile
 from activities.model.replies import ReplyParser
 from activities.model.secret import without
@@ -89,7 +90,7 @@ class ModelCall:
         self._reading = Reading(self._parser, on_text)
         self._done = False
         self._began = self._deadline = self._rearmed = 0.0
-        self._limit = asyncio.Timeout(None)
+        self._limit: Patience | None = None
 
     @property
     def text(self) -> str:
@@ -216,7 +217,7 @@ class ModelCall:
         now = asyncio.get_running_loop().time()
         self._deadline = now + settings.call_timeout
         self.requests += 1
-        self._limit = asyncio.timeout_at(min(self._deadline, now + settings.first_byte_timeout))
+        self._limit = Patience(min(self._deadline, now + settings.first_byte_timeout))
         async with (
             self._limit,
             pool.stream("POST", url, headers=headers, content=content) as response,
@@ -276,7 +277,7 @@ class ModelCall:
 
     def _rearm(self, seconds: float) -> None:
         self._rearmed = asyncio.get_running_loop().time()
-        if not self._limit.expired():
+        if self._limit is not None:
             self._limit.reschedule(min(self._deadline, self._rearmed + seconds))
 
     # what the end means

@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 
 from activities.failures import Failure, ProviderError, Verdict, classify, timed_out
+from activities.model.patience import Patience
 from activities.model.profile import Profile
 from activities.model.secret import without
 from activities.model.servers import Servers
@@ -58,9 +59,8 @@ async def hear(
         key, url = servers.key(profile), await servers.endpoint(profile)
         path = url.path.removesuffix("/chat/completions") + "/audio/transcriptions"
         url = url.copy_with(path=path)
-        async with asyncio.timeout(
-            servers.settings.first_byte_timeout + SECONDS_A_SECOND * seconds
-        ):
+        longest = servers.settings.first_byte_timeout + SECONDS_A_SECOND * seconds
+        async with Patience(asyncio.get_running_loop().time() + longest):
             known = str(url), profile.model
             form = _PLAIN if known in servers.without_times else _WITH_TIMES
             heard = await _ask(servers, key, url, _fields(profile, form, language), wav)
