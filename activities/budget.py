@@ -97,7 +97,7 @@ async def reserve(
         return None
     cost = need.cost
     # An amount in another money counts for nothing against what was used: nobody knows a rate.
-    foreign = used.currency not in (None, pricing.currency(need.profile.prices))
+    foreign = cost != _ZERO and used.currency not in (None, pricing.currency(need.profile.prices))
     if COST in limits and (cost is None or foreign):
         told = {"limit": budget.plain(COST, limits[COST]), "profile": need.profile.name}
         return Refused(reason=Reason.PRICE_UNKNOWN, params=told)

@@ -28,7 +28,7 @@ from workflows.kinds.kind import Item, Prompt
 from workflows.vocabulary import GUARDRAILS, Reason, RunStatus
 
 _NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
-"""Nothing was made, nothing paid: the part's caps do not count it."""
+"""Where nothing was received nothing was made and paid: the part's caps do not count it."""
 _FREED_BY_SIBLINGS = frozenset({Reason.LIMIT_TOKENS, Reason.LIMIT_COST})
 
 
@@ -275,7 +275,9 @@ class PartCall:
     def _counters(self, end: CallEnd | None) -> tuple[int, int, int]:
         part = self.part
         if end is not None and end.failure is not None and end.failure.verdict in _NOTHING_MADE:
-            return part.calls - 1, part.early_ends, part.barren  # nothing was made, nothing paid
+            if self.call.received:  # half a reply and an error: it was paid like one that was cut
+                return part.calls, part.early_ends + 1, part.barren
+            return part.calls - 1, part.early_ends, part.barren
         if end is None or end.failure is not None:
             return part.calls, part.early_ends, part.barren
         barren = 0 if self.writer.kept else part.barren + 1

@@ -19,7 +19,10 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
                coalesce(c.tokens_reasoning, 0) AS thought,
                (SELECT count(*) FROM step_items i WHERE i.call_id = c.id) AS kept,
                (SELECT string_agg(i.payload::text, ', ') FROM step_items i WHERE i.call_id = c.id)
-                   AS items
+                   AS items,
+               (SELECT (p.spec ->> 'end')::float - (p.spec ->> 'start')::float FROM step_parts p
+                WHERE c.step_name = 'transcribe' AND p.plan_id = c.plan_id AND p.part = c.part)
+                   AS sound
         FROM model_calls c WHERE c.step_id = $1 AND c.status = 'STARTED'
         """,
         step_id,
@@ -48,6 +51,7 @@ async def lose_calls(connection: Connection, run_id: str, step_id: str, reason: 
                 end_cause=reason,
                 usage=usage,
                 usage_source=UsageSource.ESTIMATED,
+                sound=row["sound"],
                 items_kept=row["kept"],
                 text=received,
             ),

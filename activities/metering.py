@@ -31,11 +31,13 @@ def _today() -> date:
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """The most a call may take: its prompt, as estimated, and the longest reply it asks for."""
+    """The most a call may take: its prompt, as estimated, and the longest reply it asks for; or the
+    seconds of sound that are heard."""
 
     prompt: int
     output: int
     profile: Profile
+    sound: float | None = None
 
     @property
     def tokens(self) -> int:
@@ -46,6 +48,8 @@ class Need:
         return self.cost_of(self.output)
 
     def cost_of(self, output: int) -> Decimal | None:
+        if self.sound is not None:
+            return pricing.sound(self.profile.prices, seconds=self.sound, at=_today())
         return pricing.price(self.profile.prices, input=self.prompt, output=output, at=_today())
 
     def beyond(self, received: int) -> dict[str, Decimal]:

@@ -137,6 +137,8 @@ class CallClosing:
     finish_reason: str | None = None
     usage: Usage | None = None
     usage_source: UsageSource = UsageSource.UNKNOWN
+    sound: float | None = None
+    """Seconds that were sent to be heard, where those are what is paid."""
     http_status: int | None = None
     provider_request_id: str | None = None
     first_token_ms: int | None = None
@@ -177,10 +179,9 @@ async def close_call(
 
     False when there was nothing to close (deleted, or closed already).
     """
-    usage, cost = closing.usage, None
-    if closing.profile is not None and usage is not None:
-        cost = pricing.price(closing.profile.prices, **vars(usage), at=datetime.now(UTC).date())
-    currency = pricing.currency(closing.profile.prices) if closing.profile else None
+    cost = _cost(closing)
+    priced = closing.profile is not None and (closing.sound is None or bool(cost))
+    currency = pricing.currency(closing.profile.prices) if closing.profile and priced else None
     values = *_end_of(closing, cost, currency), *_part_after(after)
     written = await _write_end(connection, values)
     if written is None:
@@ -188,6 +189,18 @@ async def close_call(
     await _tell_end(connection, closing, written)
     await budget.warn(connection, closing.run_id, written["limits"] or {})
     return True
+
+
+def _cost(closing: CallClosing) -> Decimal | None:
+    """Of sound by its minutes where those have a price, else by the tokens a server reported."""
+    if closing.profile is None:
+        return None
+    prices, at = closing.profile.prices, datetime.now(UTC).date()
+    if closing.sound is not None:
+        by_minutes = pricing.sound(prices, seconds=closing.sound, at=at)
+        if by_minutes is not None or closing.usage_source != UsageSource.REPORTED:
+            return by_minutes
+    return None if closing.usage is None else pricing.price(prices, **vars(closing.usage), at=at)
 
 
 async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | None:
@@ -236,7 +249,8 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
                               UNION ALL SELECT $10, $9) n),
                 currency = coalesce($11, r.currency), cost_is_estimate = r.cost_is_estimate
-                    OR $9 <> 'reported' AND coalesce($5::bigint + $6::bigint, 1) > 0,
+                    OR $9 <> 'reported'
+                    AND (coalesce($5::bigint + $6::bigint, 1) > 0 OR coalesce($10, 0) > 0),
                 failures = CASE WHEN $32 THEN 0 ELSE r.failures END,
                 failing_since = CASE WHEN $32 THEN NULL ELSE r.failing_since END,
                 last_error_code = CASE WHEN $32 AND (r.failures > 0 OR r.failing_since IS NOT NULL)

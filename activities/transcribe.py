@@ -97,7 +97,8 @@ class Hearing:
         self.id = new_id()
         self.span = span_of(part.plan)
         self.language = step.claimed.work.material.language
-        self.need = Need(prompt=0, output=0, profile=step.claimed.profile)
+        profile, seconds = step.claimed.profile, self.span.seconds
+        self.need = Need(prompt=0, output=0, profile=profile, sound=seconds)
         self.refused: Refused | None = None
 
     @property
@@ -193,7 +194,7 @@ class Hearing:
         closing = self._closing(heard, garbled=garbled, kept=len(items))
         done = verdict is not None and verdict.code == PartEndCode.DONE
         refused = await self.step.settles(lambda c: self._store(c, items, closing, done=done))
-        self.step.meter.ends(self.id, closing.usage)
+        self.step.meter.ends(self.id, None)
         if refused is not None:
             self.step.watch.stop(refused)
             return PartEnd(code=PartEndCode.STOPPED)
@@ -216,16 +217,22 @@ class Hearing:
             status, cause, error = CallStatus.FAILED, heard.failure.cause, heard.failure.message
         elif garbled:
             status, cause = CallStatus.FAILED, Reason.GARBLED
-        counted = heard.usage if heard is not None else None
+        counted, seconds = heard.usage if heard else None, heard.billed_seconds if heard else None
+        # Whoever let go of a request may be billed for it all the same.
+        paid = heard is None or heard.failure is None
+        source = UsageSource.ESTIMATED if paid else UsageSource.UNKNOWN
+        if counted is not None or seconds is not None:
+            source = UsageSource.REPORTED
         text = "" if heard is None or heard.reply is None or garbled else _text(heard.reply)
         return CallClosing(
             call_id=self.id,
             run_id=self.step.claimed.run.id,
             status=status,
-            profile=self.need.profile if counted else None,
+            profile=self.need.profile if paid else None,
             end_cause=cause,
             usage=counted or Usage(input=0, output=0),
-            usage_source=UsageSource.REPORTED if counted else UsageSource.UNKNOWN,
+            usage_source=source,
+            sound=(self.span.seconds if seconds is None else seconds) if paid else None,
             http_status=heard.http_status if heard else None,
             provider_request_id=heard.request_id if heard else None,
             error=error,

@@ -8,18 +8,20 @@ from workflows.kinds.kind import Kind
 from workflows.kinds.templates import BadTemplate, DraftsByTemplates
 
 
-async def begin_with_recording(connection: Connection, run_id: str, document_id: str) -> None:
-    """What nobody has heard yet is transcribed first."""
-    await connection.execute(
+async def begin_with_recording(connection: Connection, run_id: str, document_id: str) -> bool:
+    """What nobody has heard yet is transcribed first. Whether there is such a recording."""
+    heard = await connection.fetchval(
         """
         UPDATE runs SET unheard_source = s.id, stage = 'transcribe'
         FROM (SELECT id FROM sources WHERE document_id = $2 AND replaced_by IS NULL
                 AND blob_id IS NOT NULL AND text = '' ORDER BY position LIMIT 1) s
         WHERE runs.id = $1
+        RETURNING true
         """,
         run_id,
         document_id,
     )
+    return heard is not None
 
 
 async def keep_templates(connection: Connection, run_id: str, document_id: str, kind: Kind) -> None:

@@ -11,40 +11,53 @@ from api.errors import misfit
 from deploy.database import Connection
 from workflows import pricing
 from workflows.budget import COST
-from workflows.vocabulary import ErrorCode
+from workflows.vocabulary import SPEECH_PROFILE, ErrorCode
 
 
-async def unpriced(connection: Connection, name: str) -> str | None:
-    """Of a profile and its fallback the one whose calls have no price today, or none in the money
-    of the first; None when both have one."""
+async def unpriced(connection: Connection, name: str, *, hears: bool = False) -> str | None:
+    """Of a profile, its fallback and, for a run that `hears`, the recogniser's the one whose calls
+    have no price today, or none in the money of the first; None when all have one."""
     row = await connection.fetchrow(
         """
         SELECT p.prices, p.fallback ->> 'profile' AS fallback, (
             SELECT f.prices FROM profiles f WHERE f.name = p.fallback ->> 'profile'
-            ORDER BY f.version DESC LIMIT 1) AS fallback_prices
+            ORDER BY f.version DESC LIMIT 1) AS fallback_prices, (
+            SELECT s.prices FROM profiles s WHERE s.name = $2
+            ORDER BY s.version DESC LIMIT 1) AS speech_prices
         FROM profiles p WHERE p.name = $1 ORDER BY p.version DESC LIMIT 1
         """,
         name,
+        SPEECH_PROFILE,
     )
     today = datetime.now(UTC).date()
     if row is None or not pricing.known(row["prices"], today):
         return name
-    fallback: str | None = row["fallback"]
-    other = row["fallback_prices"]
-    same = pricing.currency(other) == pricing.currency(row["prices"])
-    return None if not fallback or (pricing.known(other, today) and same) else fallback
+    currency, fallback = pricing.currency(row["prices"]), row["fallback"]
+    other, speech = row["fallback_prices"], row["speech_prices"]
+    if fallback and not (pricing.known(other, today) and pricing.currency(other) == currency):
+        return str(fallback)
+    minute = pricing.sound(speech, seconds=60, at=today)
+    heard = minute == 0 or (minute is not None and pricing.currency(speech) == currency)
+    return SPEECH_PROFILE if hears and not heard else None
 
 
 async def require_price(
-    connection: Connection, profile: str, limits: Mapping[str, Any], pointer: str
+    connection: Connection,
+    profile: str,
+    limits: Mapping[str, Any],
+    pointer: str,
+    *,
+    hears: bool = False,
 ) -> None:
     """Raises 422 `unpriced_profile` for a cost limit that nobody could hold."""
     if limits.get(COST) is None:
         return
-    name = await unpriced(connection, profile)
+    name = await unpriced(connection, profile, hears=hears)
     if name is not None:
         detail = f"a cost limit needs a price, and {profile} has none"
-        if name != profile:
+        if name == SPEECH_PROFILE:
+            detail = f"the profile {name} has no price for a minute of sound in the same currency"
+        elif name != profile:
             detail = f"{name}, the fallback of {profile}, has no price in the same currency"
         raise misfit(pointer, detail, code=ErrorCode.UNPRICED_PROFILE)
 

@@ -254,7 +254,6 @@ async def insert_run(
     kind = find_kind(kinds, document.kind)
     await require_profile(connection, wanted.profile, kind)
     limits = changed({}, wanted.limits.named() if wanted.limits is not None else {})
-    await require_price(connection, wanted.profile, limits, f"/limits/{COST}")
     base = await _base(connection, document, wanted)
     if base is None and not kind.drafts_without_body():
         raise misfit("/body", f"{kind.name} cannot be drafted yet; give the document a text first")
@@ -262,7 +261,8 @@ async def insert_run(
     await _insert_run_row(
         connection, caller, kind, document, wanted, run_id=run_id, base=base, limits=limits
     )
-    await beginnings.begin_with_recording(connection, run_id, document.id)
+    hears = await beginnings.begin_with_recording(connection, run_id, document.id)
+    await require_price(connection, wanted.profile, limits, f"/limits/{COST}", hears=hears)
     if base is None:
         await beginnings.keep_templates(connection, run_id, document.id, kind)
     seq = await record.write_events(

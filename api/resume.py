@@ -71,7 +71,7 @@ async def _check_limits(
     connection: Connection, row: record.RunRow, wanted: requests.Resume, limits: Mapping[str, Any]
 ) -> None:
     """The limit that stopped the run is out of its way, and a cost limit has a price."""
-    profile = wanted.profile or row.profile
+    profile, hears = wanted.profile or row.profile, row.unheard_source is not None
     if row.reason_code in LIMITS:
         used = await _used(connection, row.id)
         if not budget.raised(Reason(row.reason_code), row.limits, limits, used):
@@ -79,17 +79,19 @@ async def _check_limits(
                 row, ErrorCode.LIMIT_REQUIRED, "raise the limit first", limit=row.reason_code
             )
     if row.reason_code == Reason.PRICE_UNKNOWN:
-        if limits.get(budget.COST) is not None and await checks.unpriced(connection, profile):
+        unpriced = await checks.unpriced(connection, profile, hears=hears)
+        if limits.get(budget.COST) is not None and unpriced:
             raise moving.conflict(
                 row,
                 ErrorCode.UNPRICED_PROFILE,
                 "resume with a profile that has a price, or without the cost limit",
-                profile=profile,
+                profile=unpriced,
             )
     elif wanted.limits is not None and wanted.limits.max_cost is not None:
-        await checks.require_price(connection, profile, limits, f"/limits/{budget.COST}")
+        at = f"/limits/{budget.COST}"
+        await checks.require_price(connection, profile, limits, at, hears=hears)
     elif wanted.profile is not None:
-        await checks.require_price(connection, profile, limits, "/profile")
+        await checks.require_price(connection, profile, limits, "/profile", hears=hears)
 
 
 async def _used(connection: Connection, run_id: str) -> dict[str, Decimal]:

@@ -1,7 +1,8 @@
 """Who recognises speech here: the profile `speech`, and what it can be asked for.
 
-`up --speech` runs a recogniser of its own and names it by `REDRAFT_SPEECH_URL`; the profile follows
-that address. A profile of that name which a person made is left alone.
+`up --speech` runs a recogniser of its own and names it by `REDRAFT_SPEECH_URL`; the profile stands
+for it without that address, whose port may be another with each start. A profile of that name which
+a person made is left alone.
 """
 
 from __future__ import annotations
@@ -10,10 +11,8 @@ from api.errors import misfit
 from api.queries.rows import Reader
 from deploy.database import Pool
 from deploy.settings import Settings
-from workflows.vocabulary import SPEECH_PROFILE, Actor
+from workflows.vocabulary import SPEECH_KEY, SPEECH_PROFILE, Actor
 
-KEY_ENV = "SPEECH_API_KEY"
-"""Of the recogniser here: any word will do, and no key to somebody else's server is sent to it."""
 ENGLISH_ONLY = ".en"
 """How Whisper's models are named that know no other language."""
 OWN_MODEL = f"whisper-tiny{ENGLISH_ONLY}"
@@ -26,7 +25,7 @@ OTHER_LANGUAGES = (
     "folder of a multilingual model, or name a server with /audio/transcriptions in a profile "
     "`speech`"
 )
-_FREE = {"currency": "USD", "tables": [{"input": "0", "output": "0"}]}
+_FREE = {"currency": "USD", "tables": [{"minute": "0"}]}
 
 
 async def ensure_speech_profile(pool: Pool, settings: Settings) -> None:
@@ -36,17 +35,17 @@ async def ensure_speech_profile(pool: Pool, settings: Settings) -> None:
         return
     await pool.execute(
         """
-        INSERT INTO profiles (name, version, model, base_url, key_env, prices, actor)
-        SELECT $1, coalesce(max(p.version), 0) + 1, $2, $3, $4, $5, $6
+        INSERT INTO profiles (name, version, model, key_env, prices, actor)
+        SELECT $1, coalesce(max(p.version), 0) + 1, $2, $3, $4, $5
         FROM profiles p WHERE p.name = $1
-        HAVING coalesce((SELECT n.actor = $6 AND (n.base_url, n.model) IS DISTINCT FROM ($3, $2)
+        HAVING coalesce((SELECT n.actor = $5 AND (n.base_url, n.model, n.prices)
+                                IS DISTINCT FROM (NULL::text, $2, $4)
                          FROM profiles n WHERE n.name = $1 ORDER BY n.version DESC LIMIT 1), true)
         ON CONFLICT (name, version) DO NOTHING
         """,
         SPEECH_PROFILE,
         settings.speech_model.rstrip("/").rpartition("/")[2] or OWN_MODEL,
-        settings.speech_url,
-        KEY_ENV,
+        SPEECH_KEY,
         _FREE,
         Actor.SYSTEM,
     )
@@ -56,13 +55,13 @@ async def require_recogniser(reader: Reader, settings: Settings, language: str |
     """Raises 422 where nobody could transcribe a recording, or not one in this language."""
     row = await reader.fetchrow(
         """
-        SELECT model, base_url, actor = $2 AS ours FROM profiles
+        SELECT model, actor = $2 AS ours FROM profiles
         WHERE name = $1 ORDER BY version DESC LIMIT 1
         """,
         SPEECH_PROFILE,
         Actor.SYSTEM,
     )
-    if row is None or (row["ours"] and row["base_url"] != settings.speech_url):
+    if row is None or (row["ours"] and not settings.speech_url):
         raise misfit("/audio", NO_RECOGNISER)
     if not row["model"].endswith(ENGLISH_ONLY):
         return

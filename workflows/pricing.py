@@ -1,10 +1,11 @@
-"""What tokens cost, by the dated price tables of a profile. Unknown prices are None, never 0.
+"""What tokens and sound cost, by a profile's dated price tables. Unknown is None, never 0.
 
 `prices` of a profile, per million tokens, numbers or decimal strings:
 `{"currency": "USD", "tables": [{"from": "2026-01-01", "input": "1.25", "cached": "0.125",
 "output": "10", "reasoning": "10"}]}`. A table holds from its date until a later one; `cached`
-defaults to `input`, `reasoning` to `output`. A single table may stand without the list, and without
-a date it always holds.
+defaults to `input`, `reasoning` to `output`. `minute` is the price of a minute of sound, with or
+without prices of tokens. A single table may stand without the list, and without a date it always
+holds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ STEP = Decimal("0.000000001")
 """The unit in which costs are stored."""
 DEFAULT_CURRENCY = "USD"
 PRICES = ("input", "cached", "output", "reasoning")
+"""Per million tokens."""
+MINUTE = "minute"
 
 
 def price(
@@ -49,6 +52,12 @@ def price(
         + rates["reasoning"] * reasoning
     )
     return (cost / MILLION).quantize(STEP)
+
+
+def sound(prices: Mapping[str, Any] | None, *, seconds: float, at: date) -> Decimal | None:
+    """What hearing so many seconds costs, or None when no table says it for that day."""
+    rate = _rate((_table(prices, at) or {}).get(MINUTE))
+    return None if rate is None else (rate * Decimal(str(seconds)) / 60).quantize(STEP)
 
 
 def known(prices: Mapping[str, Any] | None, at: date) -> bool:
@@ -86,10 +95,13 @@ def _table_problems(where: str, table: Any) -> list[tuple[str, str]]:
     found = []
     if "from" in table and _day(table["from"]) is None:
         found.append((f"{where}/from", "must be a date such as 2026-01-31"))
+    counts = MINUTE not in table or any(name in table for name in PRICES)
     for name in PRICES:
-        required = name in ("input", "output")
+        required = counts and name in ("input", "output")
         if (required or name in table) and _rate(table.get(name)) is None:
             found.append((f"{where}/{name}", "must be a price per million tokens, 0 or more"))
+    if MINUTE in table and _rate(table[MINUTE]) is None:
+        found.append((f"{where}/{MINUTE}", "must be a price per minute of sound, 0 or more"))
     return found
 
 

@@ -92,7 +92,7 @@ def price_problems(given: Mapping[str, Any] | None) -> Problems:
     currency = given.get("currency", pricing.DEFAULT_CURRENCY)
     if isinstance(currency, str) and not (len(currency) == 3 and currency.isupper()):
         found.append(("/currency", "must be a currency code such as USD"))
-    names = ("from", *pricing.PRICES)
+    names = ("from", *pricing.PRICES, pricing.MINUTE)
     tables = given.get("tables")
     if "tables" not in given:
         return found + _unknown(given, ("currency", *names))

@@ -21,6 +21,7 @@ MEDIA_QUEUE = "redraft-media"
 MOVES_CHANNEL = "redraft_moves"
 DEFAULT_PROFILE = "default"
 SPEECH_PROFILE = "speech"
+SPEECH_KEY = "SPEECH_API_KEY"
 """Hears recordings, whatever profile the run has."""
 
 

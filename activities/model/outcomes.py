@@ -2,8 +2,9 @@
 
 cause: of the call's row, "-" where the reply is complete. code: what was wrong, in its `error`.
 then: `part done`; `rest` (items that arrived stay, the next call asks for the rest, counted against
-the part's cap); `retry` (later, nothing counted); `again` (at once, plainer); `failed` (final, the
-operator repairs and resumes); `guardrail` (never continued by itself).
+the part's cap); `retry` (later; counted against that cap only where text had come); `again` (at
+once, plainer); `failed` (final, the operator repairs and resumes); `guardrail` (never continued by
+itself).
 
 | what arrives | cause | code | then |
 |---|---|---|---|
@@ -44,6 +45,7 @@ operator repairs and resumes); `guardrail` (never continued by itself).
 | a closed connection before anything | connection | connection_lost | retry |
 | a refused connection | connection | unreachable | retry |
 | an error frame before any item | server_error | overloaded | retry |
+| an error frame inside the first item | server_error | overloaded | retry |
 | an error frame of a full shared context before any item | server_error | context_shared | retry |
 | bytes that are no stream | server_error | no_stream | retry |
 | a page of HTML from a gateway | server_error | http_502 | retry |

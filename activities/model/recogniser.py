@@ -23,6 +23,7 @@ from activities.model.tokens import Usage
 
 LARGEST_REPLY = 20_000_000
 MOST_TOKENS = 10_000_000
+LONGEST_BILLED = 24 * 3600.0
 SECONDS_A_SECOND = 2.0
 """Longer than this for each second of sound, beside the first-byte limit, is no answer: loops of a
 recogniser take for ever."""
@@ -48,6 +49,15 @@ class Heard:
         spent = [given.get(name) for name in ("input_tokens", "output_tokens")]
         counts = [n for n in spent if isinstance(n, int) and 0 <= n < MOST_TOKENS]
         return Usage(input=counts[0], output=counts[1]) if len(counts) == 2 else None
+
+    @property
+    def billed_seconds(self) -> float | None:
+        """Where the server counts in them and says so."""
+        given = (self.reply or {}).get("usage")
+        told = given.get("seconds") if isinstance(given, Mapping) else None
+        if isinstance(told, bool) or not isinstance(told, int | float):
+            return None
+        return float(told) if 0 <= told < LONGEST_BILLED else None
 
 
 async def hear(

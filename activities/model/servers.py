@@ -13,6 +13,7 @@ from activities.failures import BadAddressError, KeyNotSetError
 from activities.model.formats import Manner, manner_of
 from activities.model.profile import Profile
 from deploy.settings import Settings
+from workflows.vocabulary import SPEECH_KEY
 
 
 class Servers:
@@ -41,11 +42,14 @@ class Servers:
         return key
 
     async def endpoint(self, profile: Profile) -> httpx2.URL:
-        """Where chat completions are asked for; a query (api-version) of the base URL stays.
+        """Where chat completions are asked for; a query (api-version) of the base URL stays. The
+        key of the recogniser here says that it is meant.
 
         Raises BadAddressError.
         """
-        base = profile.base_url or self._variable("OPENAI_BASE_URL") or await self._default()
+        here = self.settings.speech_url if profile.key_env == SPEECH_KEY else ""
+        known = profile.base_url or here or self._variable("OPENAI_BASE_URL")
+        base = known or await self._default()
         try:
             url = httpx2.URL(base)
         except httpx2.InvalidURL:

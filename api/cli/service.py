@@ -71,7 +71,8 @@ def _cells(row: Json) -> list[str]:
 
 
 def price_words(prices: Mapping[str, Any] | None) -> str:
-    """Per million tokens: the table of today with its first day, and how many others there are."""
+    """Per million tokens and per minute of sound: the table of today with its first day, and how
+    many others there are."""
     if not prices:
         return "unknown"
     tables: list[Mapping[str, Any]] = sorted(
@@ -79,7 +80,9 @@ def price_words(prices: Mapping[str, Any] | None) -> str:
     )
     today = datetime.now(UTC).date().isoformat()
     table = next((one for one in reversed(tables) if str(one.get("from", "")) <= today), tables[0])
-    told = f"{table.get('input')} in, {table.get('output')} out {prices.get('currency', 'USD')}"
+    amounts = [f"{table['input']} in, {table.get('output')} out"] if "input" in table else []
+    amounts += [f"{table['minute']} a minute of sound"] if "minute" in table else []
+    told = f"{', '.join(amounts)} {prices.get('currency', 'USD')}"
     more = f" ({len(tables) - 1} of other days)" if len(tables) > 1 else ""
     since = f" from {table['from']}" if table.get("from") else ""
     return clean(told + since + more)

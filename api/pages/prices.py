@@ -13,12 +13,13 @@ from workflows import pricing
 
 @dataclass(frozen=True, kw_only=True)
 class PriceLine:
-    """One table: amounts per million tokens, and the day it holds from."""
+    """One table: amounts per million tokens and per minute of sound, and the day it holds from."""
 
     input: str
     output: str
     cached: str
     reasoning: str
+    minute: str
     since: str
     holds_now: bool
 
@@ -36,7 +37,7 @@ def price_lines(words: Catalogue, prices: Mapping[str, Any] | None, today: date)
         PriceLine(
             **{
                 name: words.money(str(table[name]), currency) if name in table else ""
-                for name in pricing.PRICES
+                for name in (*pricing.PRICES, pricing.MINUTE)
             },
             since=str(table.get("from", "")),
             holds_now=bool(begun) and str(table.get("from", "")) == begun[0],

@@ -38,14 +38,30 @@ class PriceTable(_Shown):
             alias="from", description="first day (UTC); left out: always", examples=["2026-01-01"]
         ),
     ] = None
-    input: Price = Field(description="of tokens read, per million", examples=["1.25"])
-    output: Price = Field(description="of tokens written, per million", examples=["10"])
+    input: Annotated[
+        Price | None,
+        Field(
+            description="of tokens read, per million; with `output`, or left out beside `minute`",
+            examples=["1.25"],
+        ),
+    ] = None
+    output: Annotated[
+        Price | None, Field(description="of tokens written, per million", examples=["10"])
+    ] = None
     cached: Annotated[
         Price | None, Field(description="of tokens read from the provider's cache; else as input")
     ] = None
     reasoning: Annotated[Price | None, Field(description="of tokens thought; else as output")] = (
         None
     )
+    minute: Annotated[
+        Price | None,
+        Field(
+            description="of a minute of sound that is heard, by the second; without it recordings "
+            "cost what tokens a server reports cost, or nobody knows what",
+            examples=["0.006"],
+        ),
+    ] = None
 
 
 class Prices(_Shown):

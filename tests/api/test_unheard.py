@@ -92,6 +92,41 @@ async def test_a_profile_that_a_person_made_takes_any_language_and_is_left_alone
     assert versions[0]["model"] == "whisper-1"
 
 
+async def test_the_profile_of_the_recogniser_here_outlives_its_port(speech: Api) -> None:
+    for url in (HERE, "http://127.0.0.1:9999/v1"):
+        speech.state.settings = replace(speech.state.settings, speech_url=url)
+        await ensure_speech_profile(speech.pool, speech.state.settings)
+    [version] = (await speech.get("/api/profiles/speech/versions")).json["items"]
+    assert (version["version"], version["base_url"]) == (1, None)
+    assert (await upload(speech)).status_code == 201
+    other = replace(speech.state.settings, speech_model="/models/large-v3")
+    await ensure_speech_profile(speech.pool, other)
+    versions = (await speech.get("/api/profiles/speech/versions")).json["items"]
+    assert [one["model"] for one in versions] == ["large-v3", "whisper-tiny.en"]
+
+
+async def test_a_cost_limit_wants_a_price_of_minutes_in_the_same_money(speech: Api) -> None:
+    priced = {"name": "priced", "model": "m", "prices": {"currency": "EUR", **_table(input="1")}}
+    assert (await speech.post("/api/profiles", priced)).status == 201
+    document = (await upload(speech)).json()
+    wanted = {"profile": "priced", "limits": {"max_cost": "5"}}
+    path = f"/api/documents/{document['id']}/runs"
+    for prices in (None, {"currency": "USD", **_table(minute="0.006")}):
+        given = {"name": "speech", "model": "whisper-1", "prices": prices}
+        assert (await speech.post("/api/profiles", given)).status == 201
+        refused = await speech.post(path, wanted)
+        assert (refused.status, refused.json["code"]) == (422, "unpriced_profile")
+        assert "minute of sound" in refused.json["detail"]
+    given = {"name": "speech", "model": "x", "prices": {"currency": "EUR", **_table(minute="1")}}
+    assert (await speech.post("/api/profiles", given)).status == 201
+    assert (await speech.post(path, wanted)).status == 201
+
+
+def _table(**prices: str) -> dict[str, Any]:
+    """One table; with tokens both ways."""
+    return {"tables": [prices | ({"output": "1"} if "input" in prices else {})]}
+
+
 async def test_a_stack_that_left_speech_out_says_so_though_the_profile_is_there(
     speech: Api,
 ) -> None:

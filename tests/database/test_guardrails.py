@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from activities.checkpoint import Checkpoint
+from activities.parts import EARLY_ENDS_CAP
 from api import queries
 from tests.attempts import Shop
-from tests.fake_llm import Reply, errors, good_reviewer
+from tests.fake_llm import Chars, Reply, errors, good_reviewer
 from tests.faults.kit import issues, planted
 from tests.limited import RESUMED, events, held_back, profile, reviewed, stopped, used
 from tests.read_rows import add_run, insert
@@ -38,6 +39,22 @@ async def test_a_provider_that_is_away_for_longer_than_its_patience_ends_the_run
     await shop.move(run_id, RESUMED)
     shop.llm.script(good_reviewer(errors=planted(1)))
     assert await reviewed(shop, run_id, epoch=2) == "done"
+
+
+async def test_half_an_item_and_an_error_count_against_the_part_like_any_reply_that_was_cut(
+    shop: Shop,
+) -> None:
+    """It was paid, and brought nothing: the patience with a provider is not for that."""
+    await profile(shop)
+    shop.llm.script(Reply(items=issues(1), error_frame_after=Chars(20)))
+    run_id, worker = await shop.run(1), shop.worker()
+    for _ in range(EARLY_ENDS_CAP):
+        await held_back(shop.attempt(worker, run_id))
+        await shop.pool.execute("UPDATE runs SET retry_at = NULL")
+    await reviewed(shop, run_id)
+    status, reason, params = await stopped(shop, run_id)
+    assert (status, reason, params["early_ends"]) == ("FAILED", "call_limit", EARLY_ENDS_CAP)
+    assert len(shop.llm.requests) == EARLY_ENDS_CAP
 
 
 @pytest.mark.rule("stop_stays_with_part")

@@ -32,8 +32,10 @@ class Recordings:
         self.tools = shop.worker()
         self.attempts: list[tuple[ActivityEnvironment, asyncio.Task[Outcome]]] = []
 
-    async def run(self, sound: bytes) -> str:
-        """A run whose document has a text and this recording, unheard."""
+    async def run(
+        self, sound: bytes, *, prices: dict[str, Any] | None = None, **values: Any
+    ) -> str:
+        """A run whose document has a text and this recording, unheard; `prices` of who hears."""
         incoming = self.store.receive()
         incoming.write(sound)
         incoming.keep()
@@ -54,17 +56,18 @@ class Recordings:
             position=0,
             **row,
         )
-        await self.profile()
-        row = {"unheard_source": source, "queued_at": datetime.now(UTC)}
+        await self.profile(prices)
+        row = {"unheard_source": source, "queued_at": datetime.now(UTC), **values}
         return await read_rows.add_run(self.shop.pool, document, **row)
 
-    async def profile(self, **values: Any) -> None:
+    async def profile(self, prices: dict[str, Any] | None = None) -> None:
         await self.shop.pool.execute(
             """
-            INSERT INTO profiles (name, version, model, base_url, actor)
-            SELECT 'speech', 1 + count(*), 'fake', $1, 'local' FROM profiles
+            INSERT INTO profiles (name, version, model, base_url, prices, actor)
+            SELECT 'speech', 1 + count(*), 'fake', $1, $2, 'local' FROM profiles
             """,
             self.heard.base_url,
+            prices,
         )
 
     def attempt(self, run_id: str, *, epoch: int = 1) -> asyncio.Task[Outcome]:
@@ -202,6 +205,44 @@ async def test_where_nothing_is_said_the_run_says_so(recordings: Recordings) -> 
     assert len(await recordings.sources(run_id)) == 1
     [row] = await recordings.shop.told("SELECT reason_params ->> 'code' FROM runs")
     assert row == ("nothing_heard",)
+
+
+async def test_minutes_of_sound_cost_what_the_profile_says_and_are_held_against_the_limit(
+    recordings: Recordings,
+) -> None:
+    """10 s of sound at 0.06 a minute are 0.010; the third of four parts does not fit."""
+    limits = {"max_cost": "0.0060"}
+    run_id = await recordings.run(talk(4), prices={"minute": "0.06"}, limits=limits)
+    await recordings.attempt(run_id)
+    assert (await recordings.run_row(run_id))[:2] == ("INTERRUPTED", "limit_cost")
+    assert len(recordings.heard.asked) == 2
+    spent = "SELECT cost, currency, cost_is_estimate FROM runs"
+    [(cost, currency, estimate)] = await recordings.shop.told(spent)
+    assert float(cost) == pytest.approx(0.005, abs=3e-4)
+    assert (currency, estimate) == ("USD", True), "nobody said what was billed"
+    await recordings.shop.pool.execute("UPDATE runs SET limits = '{}'")
+    await recordings.shop.move(run_id, EventType.RUN_RESUMED)
+    recordings.heard.script = lambda asked: Says(
+        body={"text": "We ship.", "usage": {"type": "duration", "seconds": 60}}
+    )
+    assert (await recordings.attempt(run_id, epoch=2)).code == "done"
+    [(cost, _, _)] = await recordings.shop.told(spent)
+    assert float(cost) == pytest.approx(0.125, abs=3e-4), "as the server counts"
+
+
+async def test_a_cost_limit_stops_before_sound_that_has_no_price(recordings: Recordings) -> None:
+    tokens_only = {"input": "1", "output": "1"}
+    run_id = await recordings.run(talk(1), prices=tokens_only, limits={"max_cost": "5"})
+    await recordings.attempt(run_id)
+    assert (await recordings.run_row(run_id))[:2] == ("INTERRUPTED", "price_unknown")
+    assert recordings.heard.asked == []
+
+
+async def test_what_is_free_leaves_the_run_its_own_money(recordings: Recordings) -> None:
+    run_id = await recordings.run(talk(1), prices={"minute": 0}, limits={"max_cost": "5"})
+    assert (await recordings.attempt(run_id)).code == "done"
+    [told] = await recordings.shop.told("SELECT cost, currency, cost_is_estimate FROM runs")
+    assert told == (0, None, False)
 
 
 async def test_a_silent_part_is_not_asked_for(recordings: Recordings) -> None:

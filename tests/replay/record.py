@@ -13,8 +13,10 @@ from typing import TypeAlias
 
 from temporalio.client import WorkflowExecutionStatus
 
+from tests import sounds
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Reply, errors, good_reviewer
+from tests.fake_llm.recogniser import Asked, FakeRecogniser, Says
 from tests.services import PostgresServer, TemporalServer
 from tests.stack import Stack, minutes
 
@@ -128,6 +130,37 @@ async def interrupted(stack: Stack, llm: FakeLLM) -> None:
     await store(stack, run["id"], "interrupted")
 
 
+async def recorded(stack: Stack, llm: FakeLLM) -> None:
+    """A recording is heard, interrupted, heard on, drafted and reviewed."""
+    llm.script(good_reviewer())
+    stands = True
+
+    def says(asked: Asked) -> Says:
+        wait = None if stands and asked.number > 1 else 0.0
+        return Says(body={"text": "We ship the blue box on Friday."}, wait=wait)
+
+    async with FakeRecogniser(says) as heard:
+        speech = {"name": "speech", "model": "fake", "base_url": heard.base_url}
+        await stack.call("POST", "/api/profiles", speech)
+        audio = {"audio": ("talk.wav", sounds.wav([(2.3, True), (0.2, False)] * 3), "audio/wav")}
+        given = {"kind": "minutes", "title": "Weekly"}
+        document = (await stack.http.post("/api/documents", data=given, files=audio)).json()
+        _, run = await stack.call("POST", f"/api/documents/{document['id']}/runs", {})
+
+        async def one_stands() -> bool:
+            return len(heard.asked) > 1
+
+        await eventually(one_stands, seconds=60, what="a request that stands still")
+        await store(stack, run["id"], "mid_transcription")
+        await stack.call("POST", f"/api/runs/{run['id']}/interrupt", {})
+        async with asyncio.timeout(30):
+            await heard.gone.wait()
+        stands = False
+        await stack.call("POST", f"/api/runs/{run['id']}/resume", {})
+        await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+        await store(stack, run["id"], "from_a_recording")
+
+
 SCENES: dict[Scene, tuple[str, ...]] = {
     finished: ("waiting_for_a_person", "confirmed"),
     stopped: ("mid_round", "interrupted_and_resumed"),
@@ -137,7 +170,16 @@ SCENES: dict[Scene, tuple[str, ...]] = {
     taken_over: ("taken_over",),
     parked: ("parked",),
     told: ("row_told",),
+    recorded: ("mid_transcription", "from_a_recording"),
 }
+MORE: dict[Scene, Callable[[Stack], dict[str, str]]] = {
+    parked: lambda _: {"REDRAFT_PARKING_SECONDS": "5"},
+    recorded: lambda stack: {
+        "REDRAFT_BLOB_URL": stack.folder.as_uri(),
+        "REDRAFT_SPEECH_PART_SECONDS": "3",
+    },
+}
+"""Settings that a scene needs."""
 
 
 def missing() -> list[Scene]:
@@ -157,8 +199,8 @@ async def main() -> None:
         client = await temporal.ready()
         for scene in missing():
             async with FakeLLM() as llm:
-                more = {"REDRAFT_PARKING_SECONDS": "5"} if scene is parked else {}
-                stack = Stack(postgres, temporal, client, llm.base_url, more)
+                stack = Stack(postgres, temporal, client, llm.base_url)
+                stack.more |= MORE[scene](stack) if scene in MORE else {}
                 await stack.start()
                 try:
                     await scene(stack, llm)

@@ -11,7 +11,7 @@ import pytest
 
 from activities.failures import Verdict
 from activities.model import outcomes
-from tests.fake_llm import FakeLLM, Items, Reply, errors
+from tests.fake_llm import Chars, FakeLLM, Items, Reply, errors
 from tests.model_caller import EDITS, PATIENT, QUICK, Caller
 from workflows.vocabulary import Reason
 
@@ -79,6 +79,7 @@ REPLIES: dict[str, Reply] = {
     "a closed connection before anything": replace(WHOLE, cut_after=0),
     "a refused connection": WHOLE,
     "an error frame before any item": replace(WHOLE, error_frame_after=0),
+    "an error frame inside the first item": replace(WHOLE, error_frame_after=Chars(20)),
     "an error frame of a full shared context before any item": replace(
         WHOLE, error_frame_after=0, error_frame=errors.shared_context_full()
     ),

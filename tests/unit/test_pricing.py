@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workflows.pricing import currency, known, price, problems
+from workflows.pricing import currency, known, price, problems, sound
 
 TABLES: dict[str, Any] = {
     "currency": "EUR",
@@ -78,3 +78,27 @@ def test_problems_name_their_place() -> None:
 
 def test_no_prices_have_no_currency() -> None:
     assert (currency(None), currency(TABLES)) == (None, "EUR")
+
+
+def test_a_minute_of_sound_is_priced_by_the_second_and_by_its_date() -> None:
+    prices = {
+        "tables": [{"from": "2026-01-01", "minute": "0.006"}, {"from": "2026-07-01", "minute": 0}]
+    }
+    assert problems(prices) == []
+    assert sound(prices, seconds=90, at=DAY) == Decimal("0.009")
+    assert sound(prices, seconds=90, at=date(2026, 7, 1)) == 0
+    assert sound(prices, seconds=90, at=date(2025, 1, 1)) is None
+    assert not known(prices, DAY), "tokens have no price here"
+    both = {"input": "1", "output": "2", "minute": "0.1"}
+    assert (problems(both), known(both, DAY)) == ([], True)
+
+
+@pytest.mark.parametrize("prices", [None, TABLES, {"minute": "-1"}, {"minute": "soon"}])
+def test_sound_without_a_price_for_minutes_costs_what_nobody_knows(prices: Any) -> None:
+    assert sound(prices, seconds=60, at=DAY) is None
+
+
+def test_a_table_has_prices_of_tokens_or_of_minutes() -> None:
+    assert [at for at, _ in problems({"minute": "x"})] == ["/minute"]
+    assert [at for at, _ in problems({"minute": "1", "input": "1"})] == ["/output"]
+    assert [at for at, _ in problems({})] == ["/input", "/output"]

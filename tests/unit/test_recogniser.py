@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from deploy.settings import load
 from tests import sounds
 from tests.fake_llm.recogniser import Asked, FakeRecogniser, Says, segments
 from tests.model_caller import KEY, profile
-from workflows.vocabulary import Reason
+from workflows.vocabulary import SPEECH_KEY, Reason
 
 SOUND = sounds.wav([(0.5, True)])
 
@@ -51,6 +52,17 @@ async def test_a_part_is_sent_as_a_form_and_its_segments_come_back(
     assert asked.fields["model"] == "ears"
     assert asked.fields["language"] == "zh"
     assert asked.fields["timestamp_granularities[]"] == "segment"
+
+
+async def test_the_recogniser_here_is_known_by_its_key_wherever_it_listens(
+    server: FakeRecogniser, servers: Servers
+) -> None:
+    servers.settings = replace(servers.settings, speech_url="http://127.0.0.1:9/v1")
+    mine, any_other = profile(None, key_env=SPEECH_KEY), profile(None)
+    assert (await servers.endpoint(mine)).port == 9
+    assert (await servers.endpoint(any_other)).port == server.port
+    named = profile("http://127.0.0.1:7/v1", key_env=SPEECH_KEY)
+    assert (await servers.endpoint(named)).port == 7
 
 
 async def test_a_key_that_a_server_repeats_is_not_heard(

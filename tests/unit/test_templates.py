@@ -12,8 +12,9 @@ from workflows.kinds.drafting import SectionDraft
 from workflows.kinds.kind import Material
 from workflows.kinds.templates import BadTemplate, find, names, parse, read_folder
 
-MINUTES = load_kinds()["minutes"]
-assert isinstance(MINUTES, SectionDraft)
+_loaded = load_kinds()["minutes"]
+assert isinstance(_loaded, SectionDraft)
+MINUTES: SectionDraft = _loaded
 BUILT_IN = MINUTES.templates
 
 
