@@ -150,6 +150,19 @@ class NewDocumentRun(_DocumentFields, _RunFields):
         return NewRun(**{name: getattr(self, name) for name in names})
 
 
+class Planned(NewDocumentRun):
+    """Body of `POST /api/estimate`: as for `POST /api/runs`, but the title may be missing;
+    `audio_seconds` stands for a recording without a transcript."""
+
+    title: Annotated[str, StringConstraints(max_length=300)] = ""
+    audio_seconds: Annotated[float, Field(gt=0, le=14_400, strict=False)] | None = None
+
+    def planned(self) -> NewDocument:
+        """As a document that may be checked."""
+        names = [name for name in NewDocument.model_fields if name != "title"]
+        return NewDocument(title=self.title or "-", **{name: getattr(self, name) for name in names})
+
+
 class DocumentChange(StrictRequest):
     """Body of `PATCH /api/documents/{id}`."""
 

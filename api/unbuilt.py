@@ -15,7 +15,6 @@ from workflows.vocabulary import ErrorCode
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/draft", Scope.READ),
-    ("POST", "/api/estimate", Scope.WRITE),
     ("GET", "/api/observe", Scope.READ),
     ("GET", "/api/keys", Scope.ADMIN),
     ("POST", "/api/keys", Scope.ADMIN),

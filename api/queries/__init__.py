@@ -17,6 +17,7 @@ from api.queries.documents import (
     source,
     sources_page,
 )
+from api.queries.habits import habits
 from api.queries.parts import (
     event_seq,
     events_page,
@@ -28,7 +29,13 @@ from api.queries.parts import (
 )
 from api.queries.rows import Reader
 from api.queries.runs import NO_WEB, RunFilter, TemporalWeb, counts_by_status, run, runs_page
-from api.queries.service import profile_versions, profiles_page, switches, workers
+from api.queries.service import (
+    newest_profile,
+    profile_versions,
+    profiles_page,
+    switches,
+    workers,
+)
 
 __all__ = [
     "NO_WEB",
@@ -45,9 +52,11 @@ __all__ = [
     "documents_page",
     "event_seq",
     "events_page",
+    "habits",
     "issue",
     "issues_page",
     "items_page",
+    "newest_profile",
     "profile_versions",
     "profiles_page",
     "revision",

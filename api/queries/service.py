@@ -34,6 +34,19 @@ async def profiles_page(
     return counted(page, {"": await reader.fetchval("SELECT count(DISTINCT name) FROM profiles")})
 
 
+async def newest_profile(reader: Reader, name: str) -> wire.Profile | None:
+    """The version that the next step uses."""
+    row = await reader.fetchrow(
+        """
+        SELECT name, version, model, base_url, key_env, parameters, prices, prompts, fallback,
+            rate_limits, actor, created_at
+        FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1
+        """,
+        name,
+    )
+    return None if row is None else _profile(row)
+
+
 async def profile_versions(
     reader: Reader,
     name: str,

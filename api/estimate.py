@@ -1,0 +1,153 @@
+"""`POST /api/estimate`: what a run would take, by the plans and prompts that the engine would make.
+
+Everything that would be refused at the start is refused here, with the same pointers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+
+from activities.model.tokens import count
+from api import inserts, queries, requests, wire
+from api.auth import needs
+from api.bodies import accepts, json_body
+from api.checks import require_price
+from api.principals import Principal, Scope
+from api.state import State, state_of
+from api.wire.estimate import CostSpan, Estimate, PlannedStep, Span, TokenSpans
+from api.wire.types import money
+from workflows import budget, pricing
+from workflows.estimating import NOTHING, Asked, Range, StepEstimate, estimate
+from workflows.kinds.kind import Kind, Material, SourceText
+from workflows.vocabulary import SPEECH_PROFILE, StepName
+
+router = APIRouter(tags=["documents"])
+
+
+@router.post("/api/estimate", response_model=Estimate, openapi_extra=accepts(requests.Planned))
+async def estimate_run(
+    request: Request,
+    principal: Annotated[Principal, needs(Scope.WRITE, content=True)],
+    wanted: Annotated[requests.Planned, json_body(requests.Planned)],
+) -> Estimate:
+    """Calls, tokens and cost of the run that this would start, as ranges. Nothing is stored."""
+    return await estimated(state_of(request), wanted)
+
+
+async def estimated(state: State, wanted: requests.Planned) -> Estimate:
+    """Raises what the start of such a run would raise."""
+    document = wanted.planned()
+    kind = inserts.check_document(state.kinds, document, recorded=wanted.audio_seconds is not None)
+    async with state.pool.acquire() as connection:
+        await inserts.require_profile(connection, wanted.profile, kind)
+        limits = budget.changed({}, wanted.limits.named() if wanted.limits is not None else {})
+        await require_price(connection, wanted.profile, limits, f"/limits/{budget.COST}")
+        profile = await queries.newest_profile(connection, wanted.profile)
+        assert profile is not None, "it was required"
+        habits = await queries.habits(connection, profile.name, profile.model, kind.name)
+        speech = await queries.newest_profile(connection, SPEECH_PROFILE)
+    asked = Asked(
+        kind=kind,
+        material=_material(document),
+        body=wanted.body,
+        max_rounds=wanted.max_rounds,
+        prompts=profile.prompts,
+        habits=habits,
+        recorded_seconds=wanted.audio_seconds,
+        count=lru_cache(maxsize=100_000)(count),  # each step plans over the same lines
+    )
+    steps = await asyncio.to_thread(estimate, asked)
+    today = datetime.now(UTC).date()
+    shown = [
+        _step(step, speech if step.name is StepName.TRANSCRIBE else profile, today)
+        for step in steps
+    ]
+    return _answer(kind, profile, wanted, shown)
+
+
+def _material(document: requests.NewDocument) -> Material:
+    return Material(
+        title=document.title,
+        language=document.language,
+        attributes={name: v for name, v in document.attributes.items() if v is not None},
+        sources=tuple(
+            SourceText(id=str(at), name=source.name, media_type=source.media_type, text=source.text)
+            for at, source in enumerate(document.sources)
+        ),
+    )
+
+
+def _step(step: StepEstimate, profile: wire.Profile | None, today: date) -> PlannedStep:
+    prices = None if profile is None else profile.prices
+    least = pricing.price(
+        prices, input=step.input.low, output=step.output.low, cached=step.shared, at=today
+    )
+    most = pricing.price(prices, input=step.input.high, output=step.output.high, at=today)
+    return PlannedStep(
+        name=step.name,
+        times=_span(step.times),
+        parts=_span(step.parts),
+        calls=_span(step.calls),
+        tokens=TokenSpans(input=_span(step.input), output=_span(step.output)),
+        cost=_cost(least, most),
+        replies="measured" if step.measured else "assumed",
+    )
+
+
+def _answer(
+    kind: Kind, profile: wire.Profile, wanted: requests.Planned, steps: list[PlannedStep]
+) -> Estimate:
+    calls = _sum([step.calls for step in steps])
+    tokens = TokenSpans(
+        input=_sum([step.tokens.input for step in steps]),
+        output=_sum([step.tokens.output for step in steps]),
+    )
+    cost = _total([step.cost for step in steps])
+    most = {
+        budget.CALLS: Decimal(calls.max),
+        budget.TOKENS: Decimal(tokens.input.max + tokens.output.max),
+        **({budget.COST: Decimal(cost.max)} if cost is not None else {}),
+    }
+    limits = budget.read(wanted.limits.named() if wanted.limits is not None else {})
+    return Estimate(
+        kind=kind.name,
+        profile=wire.ProfileRef(name=profile.name, version=profile.version),
+        model=profile.model,
+        begins_with=steps[0].name,
+        rounds=Span(min=1, max=wanted.max_rounds),
+        steps=steps,
+        calls=calls,
+        tokens=tokens,
+        cost=cost,
+        currency=pricing.currency(profile.prices),
+        may_stop_at=[name for name, limit in limits.items() if most.get(name, limit) > limit],
+    )
+
+
+def _span(given: Range) -> Span:
+    return Span(min=given.low, max=given.high)
+
+
+def _sum(spans: list[Span]) -> Span:
+    return _span(sum((Range(low=one.min, high=one.max) for one in spans), NOTHING))
+
+
+def _cost(least: Decimal | None, most: Decimal | None) -> CostSpan | None:
+    low, high = money(least), money(most)
+    return None if low is None or high is None else CostSpan(min=low, max=high)
+
+
+def _total(costs: list[CostSpan | None]) -> CostSpan | None:
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return None
+    return _cost(
+        sum((Decimal(cost.min) for cost in known), Decimal(0)),
+        sum((Decimal(cost.max) for cost in known), Decimal(0)),
+    )

@@ -1,0 +1,59 @@
+"""What a run may take: ranges of calls, tokens and money; nothing of it is stored."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from api import wire
+from api.wire.types import Money, Wire
+
+
+class Span(Wire):
+    """From the least to the most."""
+
+    min: int
+    max: int
+
+
+class CostSpan(Wire):
+    """Decimal strings in `currency`."""
+
+    min: str
+    max: str
+
+
+class TokenSpans(Wire):
+    input: Span
+    output: Span
+
+
+class PlannedStep(Wire):
+    """All executions of a step. `parts` are the calls of one of them, side by side. `replies`:
+    whether their length is `measured` in calls of this profile, or `assumed`."""
+
+    name: str
+    times: Span
+    parts: Span
+    calls: Span
+    tokens: TokenSpans
+    cost: CostSpan | None = Field(description="null when the price is unknown")
+    replies: Literal["measured", "assumed"]
+
+
+class Estimate(Wire):
+    """`begins_with` is the run's first step. `may_stop_at` names limits that the most would reach.
+    Calls that fail, are cut or are asked again come on top."""
+
+    kind: str
+    profile: wire.ProfileRef
+    model: str
+    begins_with: str
+    rounds: Span
+    steps: list[PlannedStep]
+    calls: Span
+    tokens: TokenSpans
+    cost: CostSpan | None = Field(description="null when the price is unknown")
+    currency: Money
+    may_stop_at: list[str]

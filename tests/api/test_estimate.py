@@ -1,0 +1,73 @@
+"""What a run would take, before it starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.api.harness import MINUTES, Api
+
+PRICES = {"currency": "EUR", "tables": [{"input": "2", "output": "10"}]}
+
+
+async def price(api: Api, prices: dict[str, Any] | None) -> None:
+    await api.pool.execute("UPDATE profiles SET prices = $1 WHERE name = 'default'", prices)
+
+
+async def test_calls_tokens_and_cost_are_ranges(api: Api) -> None:
+    await price(api, PRICES)
+    answer = await api.post("/api/estimate", {**MINUTES, "max_rounds": 2})
+    found = answer.json
+    assert answer.status == 200, found
+    assert found["calls"] == {"min": 1, "max": 4}
+    assert [step["name"] for step in found["steps"]] == ["review", "refine"]
+    tokens = found["tokens"]
+    assert 0 < tokens["input"]["min"] < tokens["input"]["max"]
+    least = (tokens["input"]["min"] * 2 + tokens["output"]["min"] * 10) / 1e6
+    assert abs(float(found["cost"]["min"]) - least) < 1e-8
+    assert (found["currency"], found["begins_with"]) == ("EUR", "review")
+    assert await api.pool.fetchval("SELECT count(*) FROM documents") == 0
+
+
+async def test_an_unknown_price_is_null_and_never_nothing(api: Api) -> None:
+    await price(api, None)
+    found = (await api.post("/api/estimate", MINUTES)).json
+    assert found["cost"] is None
+    assert {step["cost"] for step in found["steps"]} == {None}
+
+
+async def test_a_run_without_a_text_begins_with_its_draft(api: Api) -> None:
+    wanted = {name: value for name, value in MINUTES.items() if name not in ("body", "title")}
+    found = (await api.post("/api/estimate", wanted)).json
+    assert [step["name"] for step in found["steps"]] == ["draft", "review", "refine"]
+    wanted = {"kind": "minutes", "audio_seconds": 3600}
+    found = (await api.post("/api/estimate", wanted)).json
+    assert (found["begins_with"], found["steps"][0]["calls"]) == (
+        "transcribe",
+        {"min": 12, "max": 20},
+    )
+
+
+async def test_a_limit_that_may_stop_the_run_is_named(api: Api) -> None:
+    limits = {"max_calls": 3, "max_tokens": 90_000_000}
+    found = (await api.post("/api/estimate", {**MINUTES, "limits": limits})).json
+    assert found["may_stop_at"] == ["max_calls"]
+
+
+async def test_what_a_start_would_refuse_is_refused_with_the_same_pointer(api: Api) -> None:
+    await price(api, None)
+    for fields, pointer in (
+        ({"kind": "poem"}, "/kind"),
+        ({"attributes": {"colour": "blue"}}, "/attributes/colour"),
+        ({"profile": "nobody"}, "/profile"),
+        ({"max_rounds": 21}, "/max_rounds"),
+        ({"limits": {"max_cost": "1"}}, "/limits/max_cost"),
+        ({"audio_seconds": 0}, "/audio_seconds"),
+        ({"colour": "blue"}, "/colour"),
+    ):
+        wanted = {**MINUTES, **fields}
+        answer = await api.post("/api/estimate", wanted)
+        assert (answer.status, answer.pointers()) == (422, [pointer]), answer.json
+        wanted.pop("audio_seconds", None)
+        if "audio_seconds" not in fields:
+            started = await api.post("/api/runs", wanted)
+            assert started.pointers() == [pointer]

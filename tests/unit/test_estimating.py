@@ -1,0 +1,107 @@
+"""What a run would take: counted from the same plans and prompts that the engine makes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from activities.model.tokens import count, count_prompt
+from tests.unit import kind_material
+from workflows.estimating import Asked, Habit, Range, StepEstimate, estimate
+from workflows.kinds import load_kinds
+from workflows.kinds.kind import Material, SourceText, Work
+from workflows.vocabulary import StepName
+
+KINDS = load_kinds()
+MEETING = next(iter(kind_material.meetings()))
+
+
+def asked(body: str | None, material: Material = MEETING.material, **rest: object) -> Asked:
+    base = Asked(kind=KINDS["minutes"], material=material, body=body, max_rounds=3, count=count)
+    return replace(base, **rest)  # type: ignore[arg-type]
+
+
+def by_name(steps: list[StepEstimate]) -> dict[str, StepEstimate]:
+    return {step.name: step for step in steps}
+
+
+def test_a_text_is_reviewed_once_at_least_and_refined_in_each_round_at_most() -> None:
+    steps = by_name(estimate(asked("# M\n\n- We ship on Friday.\n")))
+    assert list(steps) == ["review", "refine"]
+    assert steps["review"].times == Range(low=1, high=3)
+    assert steps["refine"].times == Range(low=0, high=3)
+    assert steps["refine"].input.low == steps["refine"].output.low == 0
+
+
+def test_the_prompt_of_a_review_is_counted_as_it_will_be_sent() -> None:
+    short = kind_material.material("Ana: We ship on Friday.")
+    body = "# M\n\n- We ship on Monday.\n"
+    [step] = [s for s in estimate(asked(body, short, max_rounds=1)) if s.name == "review"]
+    work = Work(step=StepName.REVIEW, round=1, material=short, body=body, count=count)
+    kind = KINDS["minutes"]
+    sent = sum(count_prompt(kind.prompt(work, part, ())) for part in kind.parts(work))
+    assert step.input == Range(low=int(sent * 0.9), high=-(-sent * 13 // 10))
+
+
+def test_a_long_source_is_planned_in_its_windows() -> None:
+    long = kind_material.material("\n".join(f"Ana: point {n} is settled." for n in range(4500)))
+    steps = by_name(estimate(asked(None, long)))
+    kind = KINDS["minutes"]
+    work = Work(step=StepName.DRAFT, round=0, material=long, count=count)
+    parts = len(kind.parts(work))
+    assert parts > 2
+    assert steps["draft"].calls == Range(low=parts, high=parts)
+    assert steps["draft"].input.low > count(long.sources[0].text) * 0.9
+    assert steps["review"].parts.low > 2
+    assert steps["refine"].input.high < 3 * steps["review"].input.high
+
+
+@pytest.mark.parametrize("seconds", [0.5, 60.0, 7200.0])
+def test_a_recording_is_heard_in_parts_and_drafted_from_what_may_be_said(seconds: float) -> None:
+    nothing = replace(MEETING.material, sources=())
+    steps = by_name(estimate(asked(None, nothing, recorded_seconds=seconds)))
+    assert list(steps) == ["transcribe", "draft", "review", "refine"]
+    heard = steps["transcribe"].calls
+    assert 1 <= heard.low <= seconds / 300 + 1
+    assert heard.low <= heard.high <= seconds / 180 + 1
+    assert steps["draft"].input.low < steps["draft"].input.high
+
+
+def test_habits_of_the_profile_stand_for_assumptions() -> None:
+    habit = Habit(output=Range(low=200, high=300), input_ratio=2.0)
+    body = "# M\n\n- We ship on Friday.\n"
+    plain = by_name(estimate(asked(body)))["review"]
+    taught = by_name(estimate(asked(body, habits={"review": habit})))["review"]
+    parts = taught.parts.low
+    assert (taught.measured, plain.measured) == (True, False)
+    assert taught.output == Range(low=200 * parts, high=900 * parts)
+    assert taught.input.low > plain.input.low * 2
+
+
+def test_a_trip_is_planned_by_its_days() -> None:
+    sample = json.loads(
+        Path("workflows/kinds/itinerary/sample/document.json").read_text(encoding="utf-8")
+    )
+    material = Material(
+        title=sample["title"],
+        language=None,
+        attributes=sample.get("attributes") or {},
+        sources=tuple(
+            SourceText(id=str(at), **source) for at, source in enumerate(sample["sources"])
+        ),
+    )
+    steps = by_name(estimate(asked(None, material, kind=KINDS["itinerary"])))
+    assert steps["draft"].calls == Range(low=1, high=1)
+    assert 5 * 150 <= steps["draft"].output.low < steps["draft"].output.high <= 5 * 500
+
+
+def test_every_kind_can_be_planned_without_any_text() -> None:
+    nothing = Material(title="", language=None, attributes={}, sources=())
+    for kind in KINDS.values():
+        body = None if kind.drafts_without_body() else "x"
+        for step in estimate(asked(body, nothing, kind=kind)):
+            for span in (step.calls, step.input, step.output):
+                assert 0 <= span.low <= span.high
