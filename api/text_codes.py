@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api import text_fields
+from api import text_fields, text_files
 
 Wordings = Mapping[str, tuple[str, ...]]
 
@@ -388,12 +388,10 @@ WORDINGS: Mapping[str, Wordings] = {
     "issue_status": ISSUE_STATUS,
     "event": EVENT,
     "refusal": REFUSAL,
-    "field": FIELD,
+    "field": {**FIELD, **text_files.UNREADABLE},
     "kind": KIND,
     "limit": LIMIT,
     "usage": USAGE,
-    "attribute": text_fields.ATTRIBUTE,
-    "hint": text_fields.HINT,
-    "items": text_fields.ITEMS,
-    "dropped": text_fields.DROPPED,
+    **text_fields.WORDINGS,
+    **text_files.WORDINGS,
 }

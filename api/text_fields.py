@@ -63,3 +63,18 @@ DROPPED: Wordings = {
     "evidence_not_found": (N_("names lines that do not exist or were not shown"),),
     "too_many": (N_("more than a draft takes"),),
 }
+
+LIMIT_NAME: Wordings = {
+    "max_calls": (N_("calls"),),
+    "max_tokens": (N_("tokens"),),
+    "max_cost": (N_("cost"),),
+    "max_seconds": (N_("seconds at work"),),
+}
+
+WORDINGS: Mapping[str, Wordings] = {
+    "attribute": ATTRIBUTE,
+    "hint": HINT,
+    "items": ITEMS,
+    "dropped": DROPPED,
+    "limit_name": LIMIT_NAME,
+}

@@ -33,6 +33,21 @@ class BeginsWithRequest(Protocol):
     def begins_with_request(self) -> bool: ...
 
 
+@runtime_checkable
+class NamesRequests(Protocol):
+    """A kind that says in a line what is asked for."""
+
+    def title_of(self, material: Material) -> str:
+        """'' where it cannot tell."""
+        ...
+
+
+def title_of(kind: object, material: Material) -> str:
+    """A title for a request that has none: what is asked for, else its first words."""
+    named = kind.title_of(material) if isinstance(kind, NamesRequests) else ""
+    return named or beginning(material.sources[0].text if material.sources else "")
+
+
 def request_problems(kind: object, material: Material, today: date) -> list[tuple[str, str]]:
     """Problems as (JSON pointer into the document, English sentence); [] = fine."""
     return kind.check_request(material, today) if isinstance(kind, ChecksRequests) else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from argparse import Namespace
@@ -14,7 +15,9 @@ from api.cli.client import Client, Refused, UsageError
 from api.cli.files import read_source, read_text, title_of
 from api.cli.limits import limits
 from api.cli.words import one_line
-from workflows.requesting import beginning
+from workflows import requesting
+from workflows.kinds import load_kinds
+from workflows.kinds.kind import Material, SourceText
 
 Json = dict[str, Any]
 REQUEST = "request"
@@ -77,15 +80,36 @@ def _template(given: str | None) -> Json:
 
 
 def _title(given: Namespace, sources: Sequence[Json], common: Json) -> str:
-    """The request's beginning, else the name of what there is, else what the fields say."""
+    """What is asked for in a line, else the name of what there is, else what the fields say."""
     if given.request is not None:
-        return beginning(str(sources[0]["text"]))
+        return _named(given, sources, common)
     if given.audio:
         return one_line(Path(given.audio).stem, _LONGEST_TITLE)
     if given.source:
         return title_of(given.source[0], str(sources[0]["text"]))
     told = ", ".join(f"{name} {_shown(value)}" for name, value in common["attributes"].items())
     return one_line(f"{given.kind}: {told}", _LONGEST_TITLE)
+
+
+def _named(given: Namespace, sources: Sequence[Json], common: Json) -> str:
+    """As the kind names it, where it is installed here too."""
+    asked = [
+        SourceText(
+            id=str(at),
+            name=str(source["name"]),
+            media_type=str(source["media_type"]),
+            text=str(source["text"]),
+        )
+        for at, source in enumerate(sources)
+    ]
+    material = Material(
+        title="",
+        language=given.language,
+        attributes=common.get("attributes") or {},
+        sources=tuple(asked),
+    )
+    kinds = load_kinds(os.environ.get("REDRAFT_KINDS_DIR", ""))
+    return requesting.title_of(kinds.get(given.kind), material)
 
 
 def _shown(value: object) -> str:

@@ -144,6 +144,7 @@ def environment(locale: str) -> jinja2.Environment:
     filters: dict[str, Callable[..., Any]] = {
         "number": words.number,
         "compact": words.compact,
+        "money": words.money,
         "clock": clock,
         "duration": words.duration,
         "spoken": spoken,

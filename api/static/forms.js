@@ -46,17 +46,6 @@ window.addEventListener("beforeunload", (event) => {
   }
 });
 
-// A file that a person chooses is put into the field that is sent; without script it is pasted.
-for (const chooser of document.querySelectorAll("input[type=file][data-into]")) {
-  const field = document.getElementById(chooser.dataset.into);
-  chooser.addEventListener("change", async () => {
-    const [file] = chooser.files;
-    if (file) {
-      field.value = await file.text();
-    }
-  });
-}
-
 // A refusal is where the eye and the screen reader should be.
 const refusal = document.getElementById("refused");
 const wrong = document.querySelector("[aria-invalid='true']");

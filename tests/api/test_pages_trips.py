@@ -41,7 +41,7 @@ async def test_a_trip_is_started_from_a_sentence_fields_and_reference_data(
     assert row is not None
     assert dict(row) == {
         "kind": "itinerary",
-        "title": SENTENCE,
+        "title": "Rockford, 3 days, from 2027-03-16",
         "attributes": {
             **{"to": "Rockford", "days": 3, "start_date": "2027-03-16", "budget": "800"},
             "cuisine": ["Thai", "Greek"],
@@ -89,7 +89,7 @@ async def test_what_cannot_be_planned_is_told_beside_its_field(
     told = re.search(rf'id="f-{field}-error">([^<]*)<', answer.text)
     assert told, answer.text[:2000]
     assert said in told[1]
-    assert 'aria-current="true">Itinerary of a trip' in answer.text
+    assert 'aria-current="true"><b>Itinerary of a trip' in answer.text
     if field == "attribute-days":
         assert f'value="{typed[field]}"' in answer.text
     assert await api.pool.fetchval("SELECT count(*) FROM documents") == 0

@@ -14,7 +14,7 @@ from tests.unit.kind_material import DATA
 from tests.unit.trips import ITINERARY, NAMES, fields, material, reference_text
 from workflows.kinds.itinerary.request import request_of
 from workflows.kinds.kind import Material, SourceText
-from workflows.requesting import request_problems
+from workflows.requesting import request_problems, title_of
 
 TODAY = date(2026, 11, 30)
 
@@ -157,3 +157,23 @@ def test_texts_made_to_be_slow_are_read_at_once(text: str) -> None:
     started = time.process_time()
     request_problems(ITINERARY, asked(text), TODAY)
     assert time.process_time() - started < 1.5
+
+
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        (
+            "5 days from Beijing to Xi'an from 2026-12-01 for 2 people",
+            "Beijing → Xi'an, 5 days, from 2026-12-01",
+        ),
+        ("我想从北京去西安玩5天，2026年12月1日出发", "北京 → 西安，5 天，2026-12-01 起"),
+        ("A quiet week by the sea", "A quiet week by the sea"),
+        ("1 day in Rome.", "Rome, 1 day"),
+    ],
+)
+def test_a_request_is_named_in_a_line(words: str, title: str) -> None:
+    source = SourceText(id="1", name="request", media_type="text/plain", text=words)
+    trip = Material(title="", language=None, attributes={}, sources=(source,))
+    assert title_of(ITINERARY, trip) == title
+    named = replace(trip, title=title)  # and its own name changes nothing of what it asks
+    assert request_of(named).told() == request_of(trip).told()

@@ -15,6 +15,7 @@ from workflows.kinds.checked import CheckedText
 from workflows.kinds.itinerary import door, exports
 from workflows.kinds.itinerary.costs import table, with_costs
 from workflows.kinds.itinerary.days import accept_day
+from workflows.kinds.itinerary.naming import name_of
 from workflows.kinds.itinerary.plan import Look, parse_plan, render_plan
 from workflows.kinds.itinerary.reference import requests_of
 from workflows.kinds.itinerary.request import request_of
@@ -73,6 +74,9 @@ class Itinerary(CheckedText):
     def check_request(self, material: Material, today: date) -> list[tuple[str, str]]:
         """Problems of a request that is to be planned, as (JSON pointer, English sentence)."""
         return door.check_request(material, today)
+
+    def title_of(self, material: Material) -> str:
+        return name_of(request_of(material), chinese=is_chinese(material))
 
     def drafts_without_body(self) -> bool:
         return True

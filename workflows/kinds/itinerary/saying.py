@@ -78,6 +78,12 @@ _SPAN_ISO = re.compile(
 _SPAN_ZH = re.compile(
     r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?\s*(?:至|到|[-–—~])\s*(?:(\d{4})年)?(?:(\d{1,2})月)?(\d{1,2})[日号]"
 )
+_START = re.compile(
+    r"\b(?:from|start(?:s|ing)?(?: on)?|beginning(?: on)?|leaving(?: on)?)\s+(\d{4}-\d{2}-\d{2})(?!\d)"
+    r"|(\d{4}-\d{2}-\d{2})\s*(?:起|出发|开始)"
+    r"|(\d{4})年(\d{1,2})月(\d{1,2})[日号]\s*(?:起|出发|开始)",
+    re.IGNORECASE,
+)
 _RULES = "smoking|smoke|parties|party|pets?|visitors|children under 10"
 _ALLOWS = re.compile(
     rf"\b(?:allow\w*|permit\w*|welcom\w*|suitable|conducive|friendly|host\w*|accept\w*|bring\w*)"
@@ -222,7 +228,8 @@ def _cuisines(text: str) -> tuple[str, ...]:
 
 
 def _span(text: str) -> tuple[date | None, date | None]:
-    """The first and the last day of the trip, where both are said with their year."""
+    """The first and the last day of the trip, where they are said with their year; of a day on
+    which it starts only the first."""
     try:
         if found := _SPAN_ISO.search(text):
             return date.fromisoformat(found[1]), date.fromisoformat(found[2])
@@ -235,6 +242,10 @@ def _span(text: str) -> tuple[date | None, date | None]:
             month, day, year, last_month, last_day, day_alone, last_year = found.groups()
             last = date(int(last_year), _month(last_month or month), int(last_day or day_alone))
             return date(int(year or last_year), _month(month), int(day)), last
+        if found := _START.search(text):
+            if found[3]:
+                return date(int(found[3]), int(found[4]), int(found[5])), None
+            return date.fromisoformat(found[1] or found[2]), None
     except ValueError:
         pass
     return None, None
