@@ -79,7 +79,8 @@ _SPAN_ZH = re.compile(
     r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?\s*(?:至|到|[-–—~])\s*(?:(\d{4})年)?(?:(\d{1,2})月)?(\d{1,2})[日号]"
 )
 _START = re.compile(
-    r"\b(?:from|start(?:s|ing)?(?: on)?|beginning(?: on)?|leaving(?: on)?)\s+(\d{4}-\d{2}-\d{2})(?!\d)"
+    r"\b(?:from|start(?:s|ing)?(?: on)?|beginning(?: on)?|leaving(?: on)?)\s+"
+    r"(\d{4}-\d{2}-\d{2})(?!\d)"
     r"|(\d{4}-\d{2}-\d{2})\s*(?:起|出发|开始)"
     r"|(\d{4})年(\d{1,2})月(\d{1,2})[日号]\s*(?:起|出发|开始)",
     re.IGNORECASE,
