@@ -6,7 +6,7 @@ Words may be repeated or joined by commas: `?tag=a,b` is `?tag=a&tag=b`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from starlette.datastructures import QueryParams
@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 from api import cursors
 from api.errors import Refusal
 from api.queries.calls import CallFilter
+from api.queries.observe import Scope
 from api.queries.runs import RunFilter
 from deploy.database import clean
 from workflows.vocabulary import CallStatus, ErrorCode, Phase, RunStatus, StepName
@@ -23,7 +24,9 @@ _RUN_NAMES = frozenset(
     {"status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"}
 )
 _CALL_NAMES = frozenset({"run_id", "status", "model", "profile", "step", "from", "to"})
+_OBSERVE_NAMES = frozenset({"from", "to", "kind", "profile", "simulated"})
 _LONGEST = 300
+_LONGEST_RANGE = timedelta(days=400)
 
 
 def run_filter(params: QueryParams) -> RunFilter:
@@ -54,6 +57,19 @@ def call_filter(params: QueryParams) -> CallFilter:
         from_=_time(params, "from"),
         to=_time(params, "to"),
     )
+
+
+def observe_scope(params: QueryParams, earliest: datetime, latest: datetime) -> Scope:
+    """The range of `GET /api/observe`, where nothing is said from `earliest` to `latest`; raises
+    Refusal 422."""
+    _check_names(params, _OBSERVE_NAMES)
+    to = _time(params, "to") or latest
+    from_ = _time(params, "from") or min(earliest, to - (latest - earliest))
+    if not from_ < to:
+        raise _refused("from", "before `to`")
+    if to - from_ > _LONGEST_RANGE:
+        raise _refused("from", f"at most {_LONGEST_RANGE.days} days before `to`")
+    return Scope(from_=from_, to=to, kind=_one(params, "kind"), profile=_one(params, "profile"))
 
 
 def _refused(name: str, wanted: str) -> Refusal:

@@ -19,6 +19,7 @@ from deploy.settings import Settings
 from workflows.kinds.kind import Kind
 
 if TYPE_CHECKING:
+    from api.observing import Observatory
     from api.signals import Signals
 
 DISK_FULL_MEMORY = 30.0
@@ -42,6 +43,7 @@ class State:
     kinds: Mapping[str, Kind]
     pool: Pool = field(init=False)
     signals: Signals = field(init=False)
+    observatory: Observatory = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     disk_full_at: float | None = None
 

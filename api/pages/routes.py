@@ -12,12 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from api import queries
 from api.auth import needs
-from api.errors import Refusal, not_found
+from api.errors import not_found
 from api.pages import bulk as pages_bulk
 from api.pages import console as pages_console
 from api.pages import documents as pages_documents
 from api.pages import moves as pages_moves
 from api.pages import new as pages_new
+from api.pages import observe as pages_observe
 from api.pages import overview as pages_overview
 from api.pages import preferences as pages_preferences
 from api.pages import runs as pages_runs
@@ -29,12 +30,13 @@ from api.principals import Scope
 from api.queries import CallFilter, RunFilter
 from api.queries.pages import run_titles
 from api.state import principal_of, state_of
-from workflows.vocabulary import ErrorCode, RunStatus
+from workflows.vocabulary import RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 for part in (
     pages_preferences,
     pages_overview,
+    pages_observe,
     pages_runs,
     pages_bulk,
     pages_new,
@@ -125,11 +127,6 @@ async def settings(request: Request) -> Response:
         workers=workers,
         kinds=[state.kinds[name] for name in sorted(state.kinds)],
     )
-
-
-@router.get("/observe", dependencies=STATUS_ONLY)
-async def observe(request: Request) -> Response:
-    raise Refusal(501, ErrorCode.NOT_BUILT, "this page is not built yet")
 
 
 @router.get("/help", dependencies=STATUS_ONLY)
