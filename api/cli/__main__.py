@@ -27,7 +27,7 @@ from api.cli.client import (
     UsageError,
     find_address,
 )
-from api.cli.kinds import check_kind
+from api.cli.kinds import kinds
 from api.cli.limits import add_limits
 from api.cli.show import complain, print_refusal
 from api.cli.words import NEXT_BY_CODE, clean, status_words
@@ -78,9 +78,9 @@ def parser() -> argparse.ArgumentParser:
     _add_results(add)
     cli_many.add_commands(add)
     cli_service.add_commands(add)
-    one = add("kinds", check_kind, "is this folder a usable kind?")
-    one.add_argument("action", choices=["check"])
-    one.add_argument("folder", metavar="FOLDER")
+    one = add("kinds", kinds, "check FOLDER: is it a usable kind? show NAME: its fields")
+    one.add_argument("action", choices=["check", "show"])
+    one.add_argument("folder", metavar="FOLDER|NAME")
     return root
 
 
@@ -126,7 +126,8 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an attribute of the kind, for example days=5 or cuisine=Thai,Greek; may be repeated",
+        help="a field of the kind, for example days=5 or cuisine=Thai,Greek; may be repeated; "
+        "./redraft kinds show itinerary lists them",
     )
     one.add_argument(
         "--template",

@@ -1,7 +1,11 @@
-"""`redraft kinds check FOLDER`: is this folder a usable kind? Asks the folder, not the API."""
+"""`redraft kinds check FOLDER`: is this folder a usable kind? `kinds show NAME`: its fields.
+
+Both ask the folders, not the API.
+"""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from argparse import Namespace
 from collections.abc import Iterator
@@ -9,17 +13,53 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from api import text_fields
 from api.cli.client import OK, REFUSED, Client, UsageError
 from api.cli.show import complain, say, say_json
 from workflows.kinds import BUILT_IN, load_kinds
+from workflows.kinds.attributes import types_of_kind
 from workflows.kinds.check import problems_of
 from workflows.kinds.kind import Kind, Material, SourceText, Work
+from workflows.kinds.templates import templates_of_kind
 from workflows.requesting import request_problems
 from workflows.vocabulary import StepName
 
+_SHAPES = {
+    "text": "text",
+    "date": "YYYY-MM-DD",
+    "number": "a whole number",
+    "amount": "an amount",
+    "list": "several, with commas",
+}
 _SAMPLE_FIELDS = ("kind", "title")
 _CHECKED_FIELDS = ("body", "sources")
 """Where the kind drafts nothing."""
+
+
+def kinds(client: Client, given: Namespace) -> int:
+    return check_kind(client, given) if given.action == "check" else show_kind(client, given)
+
+
+def show_kind(_: Client, given: Namespace) -> int:
+    """Prints what may be said of a document of this kind. Exit 2 for an unknown kind."""
+    known = load_kinds(os.environ.get("REDRAFT_KINDS_DIR", ""))
+    kind = known.get(given.folder)
+    if kind is None:
+        raise UsageError(f"there is no kind {given.folder!r}; there are {', '.join(sorted(known))}")
+    fields = {name: str(type_) for name, type_ in types_of_kind(kind).items()}
+    templates = sorted({template.name for template in templates_of_kind(kind)})
+    if given.json:
+        named = {"name": kind.name, "version": kind.version, "languages": list(kind.languages)}
+        say_json({**named, "fields": fields, "templates": templates})
+        return OK
+    say(f"{kind.name} {kind.version} ({', '.join(kind.languages)})")
+    say("fields of submit, as --field NAME=VALUE; all may be left out:" if fields else "no fields")
+    for name, type_ in fields.items():
+        hint = " ".join(text_fields.HINT.get(name, ()))
+        say(f"  {name:<16} {_SHAPES.get(type_, type_):<22} {hint}".rstrip())
+    if templates:
+        say(f"templates of drafts: {', '.join(templates)} (--template NAME, or a file)")
+    return OK
 
 
 def check_kind(_: Client, given: Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from deploy.local.data import DataDirectory, write_whole
 from deploy.local.errors import PartFailed
 from deploy.local.options import Options
 from deploy.local.stack import Stack
+from deploy.settings import default_root
 
 
 def say(line: str) -> None:
@@ -85,7 +87,7 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
     if options.speech:
         yield f"  Speech        {options.speech_named}"
     yield f"  Data          {stack.data.root} (logs in logs/)"
-    yield "Stop with Ctrl-C, or with ./redraft down in another terminal."
+    yield from _other_terminals(stack)
     if options.offline_model:
         yield "For a real model set OPENAI_API_KEY (and OPENAI_BASE_URL, REDRAFT_MODEL)."
     if wiring.postgres and wiring.postgres.account:
@@ -95,6 +97,17 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
             "Pages and API ask for a key: any name, and as password REDRAFT_API_KEY of "
             f"{stack.data.environment_file}. Put a proxy that speaks TLS before other networks."
         )
+
+
+def _other_terminals(stack: Stack) -> Iterator[str]:
+    """How commands elsewhere find this stack; that in the default folder they find themselves."""
+    root = stack.data.root
+    if root == default_root(os.environ):
+        yield "Stop with Ctrl-C, or with ./redraft down in another terminal."
+        return
+    folder, file = shlex.quote(str(root)), shlex.quote(str(stack.data.environment_file))
+    yield f"  Join it       set -a; . {file}; set +a   (then ./redraft submit, runs, watch …)"
+    yield f"Stop with Ctrl-C, or with ./redraft down --data-dir {folder} in another terminal."
 
 
 def _open_page(address: str) -> None:

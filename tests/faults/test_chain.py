@@ -18,7 +18,8 @@ from tests.faults.everything import Mortals
 from tests.faults.kit import PATIENT
 from tests.faults.power_cut import power_cut
 from tests.services import ROOT, PostgresServer, TemporalServer
-from tests.stack import Stack
+from tests.stack import Json, Stack
+from tests.unit.trips import material
 
 SAID = """Ana: Let's talk about the blue box, which the customers wait for.
 Bo: The paint is dry and the lid fits since yesterday evening.
@@ -26,14 +27,27 @@ Ana: We decided to ship the blue box on Friday.
 Bo: I will write the note for the customers."""
 
 
+def sources_of_a_trip(name: str) -> list[Json]:
+    return [
+        {"name": one.name, "media_type": one.media_type, "text": one.text}
+        for one in material(name, in_words=True).sources
+    ]
+
+
 @pytest.fixture(scope="module")
 def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of minutes under a name of its own, and beside it a folder of templates."""
+    """The folders of minutes and trips under names of their own, trips of at most four days, and
+    beside them a folder of templates."""
     kinds = tmp_path_factory.mktemp("kinds")
     shutil.copytree(ROOT / "workflows" / "kinds" / "minutes", kinds / "councils")
     for path in (kinds / "councils/__init__.py", kinds / "councils/sample/document.json"):
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace('"minutes"', '"councils"'), encoding="utf-8")
+    shutil.copytree(ROOT / "workflows" / "kinds" / "itinerary", kinds / "excursions")
+    request = kinds / "excursions" / "request.py"
+    code = request.read_text(encoding="utf-8")
+    assert "MOST_DAYS = 30" in code
+    request.write_text(code.replace("MOST_DAYS = 30", "MOST_DAYS = 4"), encoding="utf-8")
     (kinds / "own").mkdir()
     template = "## Decisions {#decisions}\n\nEach.\n"
     (kinds / "own" / "council.md").write_text(template, encoding="utf-8")
@@ -92,6 +106,31 @@ async def test_a_copied_kind_goes_from_a_transcript_to_its_person_by_a_template_
         if kind["name"] == "councils"
     ]
     assert "council" in [template["name"] for template in councils["templates"]]
+
+
+async def test_a_copied_trip_is_planned_by_the_modules_of_its_own_folder(
+    chain: Stack, copied: Path
+) -> None:
+    assert main(["kinds", "check", str(copied / "excursions")]) == 3, "its sample has five days"
+    model = OfflineModel(rate=0)
+    port = await model.start()
+    planner = {"name": "planner", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
+    assert (await chain.call("POST", "/api/profiles", planner))[0] == 201
+    asked = {
+        "kind": "excursions",
+        "title": "A trip",
+        "profile": "planner",
+        "sources": sources_of_a_trip("00"),
+    }
+    code, refused = await chain.call("POST", "/api/runs", {**asked, "attributes": {"days": 5}})
+    assert (code, refused["errors"][0]["pointer"]) == (422, "/attributes/days")
+    assert "from 1 to 4" in refused["errors"][0]["detail"]
+    run = await chain.create(asked)
+    run = await chain.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    await model.stop()
+    path = f"/api/documents/{run['document_id']}/export?format=md"
+    _, body = await chain.call("GET", path)
+    assert re.findall(r"^## Day (\d)", body, re.M) == ["1", "2", "3"]
 
 
 @pytest.mark.timeout(300)

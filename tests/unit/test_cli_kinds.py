@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 from api.cli.__main__ import main
 from tests.services import ROOT
+from workflows.kinds import from_folder
 
 
 def copied(tmp_path: Path, **changes: str) -> Path:
@@ -16,7 +19,7 @@ def copied(tmp_path: Path, **changes: str) -> Path:
     folder = tmp_path / "letters"
     shutil.copytree(ROOT / "workflows" / "kinds" / "text", folder)
     code = (folder / "__init__.py").read_text(encoding="utf-8")
-    for before, after in {'name="text"': 'name="letters"', **changes}.items():
+    for before, after in changes.items():
         assert before in code
         code = code.replace(before, after)
     (folder / "__init__.py").write_text(code, encoding="utf-8")
@@ -29,6 +32,34 @@ def test_a_usable_kind_is_named_with_the_variable_that_loads_it(
     folder = copied(tmp_path)
     assert main(["kinds", "check", str(folder)]) == 0
     assert f"REDRAFT_KINDS_DIR to {tmp_path}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["minutes", "itinerary"])
+def test_a_copied_folder_is_a_kind_of_its_own(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under its name, with its own modules: none of them asks the original's."""
+    folder = tmp_path / "copied"
+    shutil.copytree(ROOT / "workflows" / "kinds" / kind, folder)
+    assert main(["kinds", "check", str(folder)]) == 0, capsys.readouterr().err
+    assert capsys.readouterr().out.startswith("copied ")
+    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
+    assert not [text for text in texts if f"workflows.kinds.{kind}" in text]
+    loaded = from_folder(folder)
+    assert type(loaded).__module__.partition(".")[0] == "redraft_kind_copied"
+
+
+def test_the_fields_of_a_kind_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kinds", "show", "itinerary"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"^  days +a whole number +1 to 30\.$", told, re.M)
+    assert re.search(r"^  cuisine +several, with commas", told, re.M)
+    assert main(["kinds", "show", "minutes", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["fields"]["meeting_date"] == "date"
+    assert "general" in found["templates"]
+    assert main(["kinds", "show", "poem"]) == 2
+    assert "itinerary" in capsys.readouterr().err
 
 
 def test_each_fault_of_a_kind_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,16 @@ def test_launcher_lists_itself_and_refuses_unknown_commands(checkout: Path) -> N
     assert not (checkout / ".venv").exists()
 
 
+def test_help_is_read_without_making_the_environment(checkout: Path) -> None:
+    shutil.rmtree(checkout / ".venv")
+    (checkout / "deploy").symlink_to(ROOT / "deploy")
+    for words, told in ((["up", "--help"], "--data-dir"), (["submit", "-h"], "submit FILE")):
+        shown = run(checkout / "redraft", *words)
+        assert shown.returncode == 0, shown.stderr
+        assert told in shown.stdout
+    assert not (checkout / ".venv").exists()
+
+
 def test_launcher_passes_words_unchanged_and_keeps_the_folder(
     checkout: Path, tmp_path: Path
 ) -> None:

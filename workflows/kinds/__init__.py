@@ -22,8 +22,11 @@ class UnknownKind(Exception):
 
 
 def from_folder(folder: Path) -> Kind:
-    """The kind in a folder. Raises ImportError, or what its code raises."""
+    """The kind in a folder, with the modules of that folder: they import each other relatively, so
+    a copy is a kind of its own. Raises ImportError, or what its code raises."""
     module_name = f"redraft_kind_{folder.name}"
+    for known in [name for name in sys.modules if name.partition(".")[0] == module_name]:
+        del sys.modules[known]  # of another folder of that name
     spec = importlib.util.spec_from_file_location(
         module_name, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )

@@ -12,16 +12,6 @@ from pathlib import Path
 from workflows.exporting import Exporter
 from workflows.kinds import attributes, schemas
 from workflows.kinds.checked import CheckedText
-from workflows.kinds.itinerary import door, exports
-from workflows.kinds.itinerary.costs import table, with_costs
-from workflows.kinds.itinerary.days import accept_day
-from workflows.kinds.itinerary.naming import name_of
-from workflows.kinds.itinerary.plan import Look, parse_plan, render_plan
-from workflows.kinds.itinerary.reference import requests_of
-from workflows.kinds.itinerary.request import request_of
-from workflows.kinds.itinerary.rewriting import for_model, refined, widened
-from workflows.kinds.itinerary.schedule import schedule
-from workflows.kinds.itinerary.verifiers import VERIFIERS
 from workflows.kinds.kind import (
     Item,
     Kind,
@@ -37,6 +27,19 @@ from workflows.kinds.kind import (
 from workflows.kinds.prompting import Block, compact
 from workflows.showing import Schedule
 from workflows.vocabulary import StepName
+
+from . import door, exports
+from .costs import table, with_costs
+from .days import accept_day
+from .naming import name_of
+from .plan import Look, parse_plan, render_plan
+from .reference import requests_of
+from .request import request_of
+from .rewriting import for_model, refined, widened
+from .schedule import schedule
+from .verifiers import VERIFIERS
+
+_FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +59,7 @@ class Itinerary(CheckedText):
         sample: Payload = json.loads(
             (self.folder / "sample" / "document.json").read_text(encoding="utf-8")
         )
-        return sample
+        return {**sample, "kind": self.name}
 
     def sample(self) -> Payload | None:
         return self._sample
@@ -157,8 +160,8 @@ def is_chinese(material: Material) -> bool:
 
 
 KIND: Kind = Itinerary(
-    name="itinerary",
-    folder=Path(__file__).parent,
+    name=_FOLDER.name,
+    folder=_FOLDER,
     languages=("en", "zh"),
     verifiers=VERIFIERS,
     fields={

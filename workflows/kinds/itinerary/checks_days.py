@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
-from workflows.kinds.itinerary.plan import Day, Entry
-from workflows.kinds.itinerary.reference import minutes_of
-from workflows.kinds.itinerary.sorts import LEGS, Sort
-from workflows.kinds.itinerary.trip import Trip, issue
 from workflows.kinds.kind import Finding
 from workflows.vocabulary import Severity
+
+from .plan import Day, Entry
+from .reference import minutes_of
+from .sorts import LEGS, Sort
+from .trip import Trip, issue
 
 MIDNIGHT = 24 * 60
 _LONGEST = 16 * 60

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
 
-from workflows.kinds.itinerary.costs import legs_of, prices, total, total_line
-from workflows.kinds.itinerary.plan import Day, Entry, amount
-from workflows.kinds.itinerary.reference import city_key, plain
-from workflows.kinds.itinerary.sorts import ROADS, Sort
-from workflows.kinds.itinerary.trip import Trip, issue
 from workflows.kinds.kind import Finding
 from workflows.vocabulary import Severity
+
+from .costs import legs_of, prices, total, total_line
+from .plan import Day, Entry, amount
+from .reference import city_key, plain
+from .sorts import ROADS, Sort
+from .trip import Trip, issue
 
 _TOLERANCE = 0.03
 """Of a price: what maps and their users round."""

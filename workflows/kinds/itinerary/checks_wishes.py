@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workflows.kinds.itinerary.costs import total, total_line
-from workflows.kinds.itinerary.plan import amount
-from workflows.kinds.itinerary.reference import city_key
-from workflows.kinds.itinerary.sorts import Sort
-from workflows.kinds.itinerary.trip import Trip, issue
-from workflows.kinds.itinerary.wishes import impossible, is_room_type, keeps_rule, modes_of
 from workflows.kinds.kind import Finding
+
+from .costs import total, total_line
+from .plan import amount
+from .reference import city_key
+from .sorts import Sort
+from .trip import Trip, issue
+from .wishes import impossible, is_room_type, keeps_rule, modes_of
 
 CONTRADICTION = "contradiction"
 

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from workflows.kinds.itinerary.plan import Day, Entry, Plan, amount, parse_plan
-from workflows.kinds.itinerary.reference import Leg, Place, Reference, city_key
-from workflows.kinds.itinerary.sorts import LEGS, ROADS, Sort
+from .plan import Day, Entry, Plan, amount, parse_plan
+from .reference import Leg, Place, Reference, city_key
+from .sorts import LEGS, ROADS, Sort
 
 SEATS = {Sort.DRIVE: 5, Sort.TAXI: 4}
 """People that one car takes."""

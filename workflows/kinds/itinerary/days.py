@@ -13,8 +13,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from workflows.kinds.itinerary.reference import minutes_of
 from workflows.kinds.kind import Item, Payload, Refused
+
+from .reference import minutes_of
 
 _LONGEST = 300
 _LONGEST_KEY = 6

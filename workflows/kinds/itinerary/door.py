@@ -7,11 +7,12 @@ from datetime import date, timedelta
 from typing import Any
 
 from workflows.kinds import attributes
-from workflows.kinds.itinerary import saying
-from workflows.kinds.itinerary.reference import read, reference_of, requests_of
-from workflows.kinds.itinerary.request import MOST_DAYS, request_of
-from workflows.kinds.itinerary.wishes import knows, unknown_city
 from workflows.kinds.kind import Material, Payload
+
+from . import saying
+from .reference import read, reference_of, requests_of
+from .request import MOST_DAYS, request_of
+from .wishes import knows, unknown_city
 
 _NO_BUDGET = "The budget must be more than 0; leave it out when there is none."
 _SPANS = frozenset({"days", "end_date"})

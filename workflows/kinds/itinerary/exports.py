@@ -9,9 +9,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from workflows.exporting import Exportable, Exported, Exporter, NotExportable
-from workflows.kinds.itinerary.costs import total
-from workflows.kinds.itinerary.plan import ARROW, Day, Entry, Plan, amount, line_of, parse_plan
-from workflows.kinds.itinerary.sorts import Sort
+
+from .costs import total
+from .plan import ARROW, Day, Entry, Plan, amount, line_of, parse_plan
+from .sorts import Sort
 
 
 def data_of(given: Exportable) -> Exported:

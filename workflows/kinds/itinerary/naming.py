@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workflows.kinds.itinerary.request import TripRequest
+from .request import TripRequest
 
 _LONGEST_PLACE = 60
 

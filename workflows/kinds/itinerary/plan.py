@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 
-from workflows.kinds.itinerary.reference import minutes_of
-from workflows.kinds.itinerary.sorts import LEGS, Sort, in_language, sort_of
 from workflows.kinds.kind import Payload
 from workflows.kinds.sizes import DOCUMENTS
+
+from .reference import minutes_of
+from .sorts import LEGS, Sort, in_language, sort_of
 
 _DAY = re.compile(
     r"^#{2,4}[ \t]+(?:Day[ \t]+(?P<en>\d{1,3})\b"

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from workflows.kinds.itinerary.sorts import Sort
 from workflows.kinds.kind import Material, SourceText
 from workflows.kinds.sizes import DOCUMENTS
+
+from .sorts import Sort
 
 _PLACES = {
     "attractions": Sort.SIGHT,

@@ -8,10 +8,11 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from workflows.kinds.itinerary import saying
-from workflows.kinds.itinerary.reference import requests_of
 from workflows.kinds.kind import Material
 from workflows.kinds.sizes import DOCUMENTS
+
+from . import saying
+from .reference import requests_of
 
 DEFAULT_DAYS = 3
 MOST_DAYS = 30

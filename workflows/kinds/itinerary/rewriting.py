@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from workflows.kinds.edits import apply_edits, known
 from workflows.kinds.founded import ground_of
-from workflows.kinds.itinerary.plan import parse_plan
-from workflows.kinds.itinerary.verifiers import REQUEST
 from workflows.kinds.kind import Item, OpenIssue, Refined, Work
 from workflows.kinds.passages import spans_of
 from workflows.vocabulary import StepName
+
+from .plan import parse_plan
+from .verifiers import REQUEST
 
 
 def for_model(work: Work) -> Work:

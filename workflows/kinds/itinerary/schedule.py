@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from datetime import date
 
-from workflows.kinds.itinerary.costs import TABLE, rows_of, total
-from workflows.kinds.itinerary.plan import Day, Entry, Plan, amount, parse_plan
-from workflows.kinds.itinerary.request import request_of
 from workflows.kinds.kind import Material
 from workflows.showing import Line, Schedule, Section, Table
+
+from .costs import TABLE, rows_of, total
+from .plan import Day, Entry, Plan, amount, parse_plan
+from .request import request_of
 
 _COSTS = re.compile(r"^#{1,4}[ \t]+(?:Costs|费用)[ \t]*\r?\n\s*", re.MULTILINE)
 _BUDGET = re.compile(r"\s*^(?:Budget|预算)[:：][^\r\n]*$", re.MULTILINE)

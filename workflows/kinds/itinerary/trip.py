@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from workflows.kinds.checked import Verifier
-from workflows.kinds.itinerary.plan import Day, Entry, Plan, parse_plan
-from workflows.kinds.itinerary.reference import (
+from workflows.kinds.kind import Finding, Material
+from workflows.vocabulary import Severity
+
+from .plan import Day, Entry, Plan, parse_plan
+from .reference import (
     Place,
     Reference,
     city_key,
     reference_of,
 )
-from workflows.kinds.itinerary.request import TripRequest, request_of
-from workflows.kinds.itinerary.sorts import LEGS, Sort
-from workflows.kinds.kind import Finding, Material
-from workflows.vocabulary import Severity
+from .request import TripRequest, request_of
+from .sorts import LEGS, Sort
 
 
 @dataclass(frozen=True)

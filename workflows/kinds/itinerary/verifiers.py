@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workflows.kinds.checked import Verifier
-from workflows.kinds.itinerary import checks_days, checks_reference, checks_wishes
-from workflows.kinds.itinerary.trip import on_trip
+
+from . import checks_days, checks_reference, checks_wishes
+from .trip import on_trip
 
 REQUEST = "request"
 VERIFIERS: Mapping[str, Verifier] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from workflows.kinds.itinerary.costs import price_of_leg, price_of_place
-from workflows.kinds.itinerary.plan import amount
-from workflows.kinds.itinerary.reference import Place, Reference, city_key, plain
-from workflows.kinds.itinerary.request import TripRequest
-from workflows.kinds.itinerary.sorts import Sort
+from .costs import price_of_leg, price_of_place
+from .plan import amount
+from .reference import Place, Reference, city_key, plain
+from .request import TripRequest
+from .sorts import Sort
 
 _MODES = (
     (Sort.FLIGHT, r"fl(?:y|ight|ights|ying)\b|plane|\bair\b|飞"),

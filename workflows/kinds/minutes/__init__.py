@@ -10,7 +10,8 @@ from pathlib import Path
 from workflows.kinds import attributes, templates
 from workflows.kinds.drafting import SectionDraft
 from workflows.kinds.kind import Kind, Material, Payload
-from workflows.kinds.minutes.verifiers import VERIFIERS
+
+from .verifiers import VERIFIERS
 
 _FOLDER = Path(__file__).parent
 
@@ -31,14 +32,14 @@ class Minutes(SectionDraft):
         sample: Payload = json.loads(
             (self.folder / "sample" / "document.json").read_text(encoding="utf-8")
         )
-        return sample
+        return {**sample, "kind": self.name}
 
     def sample(self) -> Payload | None:
         return self._sample
 
 
 KIND: Kind = Minutes(
-    name="minutes",
+    name=_FOLDER.name,
     folder=_FOLDER,
     languages=("en", "zh"),
     verifiers=VERIFIERS,

@@ -16,9 +16,10 @@ from workflows.kinds.facts.names import Known, known_of, who_said
 from workflows.kinds.facts.relative import read_relative
 from workflows.kinds.facts.sections import ListItem
 from workflows.kinds.kind import Finding, Material
-from workflows.kinds.minutes.owners import OWNER_COLUMN, owner_cells
-from workflows.kinds.minutes.parts import Role, items_of
 from workflows.vocabulary import Severity
+
+from .owners import OWNER_COLUMN, owner_cells
+from .parts import Role, items_of
 
 MOST_FINDINGS = 3
 """Of each sort: a style of minutes without owners is one thing to say, not ten."""

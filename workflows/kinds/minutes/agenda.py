@@ -8,8 +8,9 @@ from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, line_score, stems, unique_quote
 from workflows.kinds.facts.sections import sections
 from workflows.kinds.kind import Finding, Material
-from workflows.kinds.minutes.parts import Role, roles
 from workflows.vocabulary import Severity
+
+from .parts import Role, roles
 
 DISCUSSED = 0.6
 """Share of their weight that must stand in and around one line where an entry was spoken of."""

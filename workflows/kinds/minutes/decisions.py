@@ -12,9 +12,10 @@ from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.sections import ListItem
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.minutes.parts import Role, items_of
 from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
+
+from .parts import Role, items_of
 
 MOST_FINDINGS = 20
 ITEMS = 1024

@@ -11,8 +11,9 @@ from workflows.kinds.facts.context import facts_of, unique_quote
 from workflows.kinds.facts.names import Known, is_known_word, known_of, likely_person
 from workflows.kinds.facts.sections import ListItem
 from workflows.kinds.kind import Finding, Material
-from workflows.kinds.minutes.parts import Role, items_of
 from workflows.vocabulary import Severity
+
+from .parts import Role, items_of
 
 MOST_FINDINGS = 50
 OWNER_COLUMN = re.compile(

@@ -15,10 +15,11 @@ from workflows.kinds.facts.script import compared_alike
 from workflows.kinds.facts.terms import verify_terms
 from workflows.kinds.facts.times import verify_times
 from workflows.kinds.facts.wording import verify_wording
-from workflows.kinds.minutes.actions import verify_actions
-from workflows.kinds.minutes.agenda import verify_agenda
-from workflows.kinds.minutes.decisions import verify_decisions
-from workflows.kinds.minutes.owners import verify_owners
+
+from .actions import verify_actions
+from .agenda import verify_agenda
+from .decisions import verify_decisions
+from .owners import verify_owners
 
 VERIFIERS: Mapping[str, Verifier] = {
     name: compared_alike(verifier)

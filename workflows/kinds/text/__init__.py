@@ -6,11 +6,14 @@ from pathlib import Path
 
 from workflows.kinds.checked import CheckedText
 from workflows.kinds.kind import Kind
-from workflows.kinds.text.verifiers import VERIFIERS
+
+from .verifiers import VERIFIERS
+
+_FOLDER = Path(__file__).parent
 
 KIND: Kind = CheckedText(
-    name="text",
-    folder=Path(__file__).parent,
+    name=_FOLDER.name,
+    folder=_FOLDER,
     languages=("en", "zh"),
     verifiers=VERIFIERS,
     output_tokens={"review": 6000, "refine": 8000},
