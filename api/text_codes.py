@@ -392,14 +392,6 @@ WORDINGS: Mapping[str, Wordings] = {
     "kind": KIND,
     "limit": LIMIT,
     "usage": USAGE,
-<<<<<<< HEAD
     **text_fields.WORDINGS,
     **text_files.WORDINGS,
-=======
-    "range": text_fields.RANGE,
-    "attribute": text_fields.ATTRIBUTE,
-    "hint": text_fields.HINT,
-    "items": text_fields.ITEMS,
-    "dropped": text_fields.DROPPED,
->>>>>>> 9d382af (Build the observability centre: one answer for API, page and CSV, quick over a million calls)
 }

@@ -64,12 +64,18 @@ DROPPED: Wordings = {
     "too_many": (N_("more than a draft takes"),),
 }
 
-<<<<<<< HEAD
 LIMIT_NAME: Wordings = {
     "max_calls": (N_("calls"),),
     "max_tokens": (N_("tokens"),),
     "max_cost": (N_("cost"),),
     "max_seconds": (N_("seconds at work"),),
+}
+
+RANGE: Wordings = {
+    "1h": (N_("1 hour"),),
+    "24h": (N_("24 hours"),),
+    "7d": (N_("7 days"),),
+    "30d": (N_("30 days"),),
 }
 
 WORDINGS: Mapping[str, Wordings] = {
@@ -78,11 +84,5 @@ WORDINGS: Mapping[str, Wordings] = {
     "items": ITEMS,
     "dropped": DROPPED,
     "limit_name": LIMIT_NAME,
-=======
-RANGE: Wordings = {
-    "1h": (N_("1 hour"),),
-    "24h": (N_("24 hours"),),
-    "7d": (N_("7 days"),),
-    "30d": (N_("30 days"),),
->>>>>>> 9d382af (Build the observability centre: one answer for API, page and CSV, quick over a million calls)
+    "range": RANGE,
 }

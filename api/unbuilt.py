@@ -15,11 +15,6 @@ from workflows.vocabulary import ErrorCode
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
     ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
     ("GET", "/api/documents/{document_id}/draft", Scope.READ),
-<<<<<<< HEAD
-    ("GET", "/api/observe", Scope.READ),
-=======
-    ("POST", "/api/estimate", Scope.WRITE),
->>>>>>> 9d382af (Build the observability centre: one answer for API, page and CSV, quick over a million calls)
     ("GET", "/api/keys", Scope.ADMIN),
     ("POST", "/api/keys", Scope.ADMIN),
     ("DELETE", "/api/keys", Scope.ADMIN),
