@@ -685,6 +685,8 @@ CREATE INDEX idempotency_keys_document ON public.idempotency_keys USING btree (d
 
 CREATE INDEX locks_document ON public.locks USING btree (document_id);
 
+CREATE INDEX model_calls_ended ON public.model_calls USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
 CREATE INDEX model_calls_newest ON public.model_calls USING btree (started_at DESC, id DESC);
 
 CREATE UNIQUE INDEX model_calls_number ON public.model_calls USING btree (run_id, round, step_name, part, number);
@@ -695,11 +697,17 @@ CREATE INDEX model_calls_open ON public.model_calls USING btree (run_id) WHERE (
 
 CREATE INDEX model_calls_step ON public.model_calls USING btree (step_id);
 
+CREATE INDEX run_events_stops ON public.run_events USING btree (at) WHERE (type = ANY (ARRAY['run_interrupted'::text, 'guardrail_stop'::text]));
+
 CREATE INDEX runs_by_document ON public.runs USING btree (document_id, created_at DESC);
 
 CREATE INDEX runs_by_status ON public.runs USING btree (status, created_at DESC, id DESC);
 
+CREATE INDEX runs_created ON public.runs USING btree (created_at) INCLUDE (status, kind, profile);
+
 CREATE INDEX runs_due ON public.runs USING btree (id) WHERE (move_seq > signalled_seq);
+
+CREATE INDEX runs_ended ON public.runs USING btree (ended_at) INCLUDE (status, kind, profile) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX runs_newest ON public.runs USING btree (created_at DESC, id DESC);
 
@@ -715,11 +723,21 @@ CREATE INDEX sources_document ON public.sources USING btree (document_id, "posit
 
 CREATE UNIQUE INDEX step_plans_in_force ON public.step_plans USING btree (run_id, round, name) WHERE (voided_at IS NULL);
 
+CREATE INDEX step_plans_voided ON public.step_plans USING btree (voided_at) WHERE (voided_at IS NOT NULL);
+
 CREATE UNIQUE INDEX steps_attempt ON public.steps USING btree (run_id, round, name, attempt);
+
+CREATE INDEX steps_ended ON public.steps USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE UNIQUE INDEX steps_one_running ON public.steps USING btree (run_id) WHERE (status = 'RUNNING'::text);
 
+CREATE INDEX steps_sampled ON public.steps USING btree (ended_at) INCLUDE (run_id, name, queued_at, started_at) WHERE ((status = 'SUCCEEDED'::text) AND (get_byte(uuid_send(id), 15) < 16));
+
+COMMENT ON INDEX public.steps_sampled IS 'One step in 16, by the last byte of its random id: percentiles of long ranges sort these only.';
+
 CREATE UNIQUE INDEX steps_seq ON public.steps USING btree (run_id, seq);
+
+CREATE INDEX steps_stopped ON public.steps USING btree (run_id, ended_at) WHERE (reason_code = 'interrupted'::text);
 
 CREATE INDEX webhook_deliveries_run ON public.webhook_deliveries USING btree (run_id);
 

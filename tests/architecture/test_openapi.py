@@ -16,6 +16,5 @@ def test_the_kept_description_is_the_present_one() -> None:
 
 def test_a_route_that_is_not_built_is_not_described() -> None:
     paths = json.loads(KEPT)["paths"]
-    assert "/api/observe" not in paths
-    assert "/api/estimate" in paths
+    assert "/api/audit" not in paths
     assert "/api/runs" in paths

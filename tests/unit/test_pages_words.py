@@ -180,7 +180,7 @@ _ATTRIBUTES = re.compile(
 _META = ("width=device-width", "light dark")
 
 
-_MARKUP = {"aria", "invalid", "true", "describedby", "hint", "error", "HTTP", "OpenAPI"}
+_MARKUP = {"aria", "invalid", "true", "describedby", "hint", "error", "HTTP", "OpenAPI", "CSV"}
 """Pieces of attributes that a macro puts together, and names that are the same everywhere."""
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from deploy.migrations.statements import run_file
 
-revision = "0007"
-down_revision: str | None = "0006"
+revision = "0008"
+down_revision: str | None = "0007"
 branch_labels: str | None = None
 depends_on: str | None = None
 
 
 def upgrade() -> None:
-    run_file("0007_observe.sql")
+    run_file("0008_observe.sql")
