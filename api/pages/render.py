@@ -127,6 +127,35 @@ def _iso(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def _of_the_moment(words: text.Catalogue) -> dict[str, Callable[..., Any]]:
+    """Filters that look at the page's own time and at the viewer's zone."""
+
+    @jinja2.pass_context
+    def moment(context: jinja2.runtime.Context, at: datetime | None) -> str:
+        return words.moment(at, context["viewer"].zone)
+
+    @jinja2.pass_context
+    def ago(context: jinja2.runtime.Context, at: datetime) -> str:
+        return words.ago(at, context["now"])
+
+    @jinja2.pass_context
+    def ran(context: jinja2.runtime.Context, run: wire.Run) -> str:
+        """Its time in RUNNING, which `max_seconds` limits."""
+        now = context["now"]
+        stretch = pages_view.seconds(run.running.since, None, now) or 0
+        return words.duration(run.running.seconds + max(0, stretch))
+
+    return {"moment": moment, "ago": ago, "ran": ran}
+
+
+def _lasted(words: text.Catalogue) -> Callable[..., str]:
+    @jinja2.pass_context
+    def lasted(context: jinja2.runtime.Context, began: datetime, ended: datetime | None) -> str:
+        return words.duration(pages_view.seconds(began, ended, context["now"]))
+
+    return lasted
+
+
 @lru_cache(maxsize=8)
 def environment(locale: str) -> jinja2.Environment:
     """Templates in one language: autoescaped, and a name that is missing is an error."""
@@ -161,28 +190,7 @@ def environment(locale: str) -> jinja2.Environment:
     }
     made.filters.update(filters)
 
-    @jinja2.pass_context
-    def moment(context: jinja2.runtime.Context, at: datetime | None) -> str:
-        return words.moment(at, context["viewer"].zone)
-
-    @jinja2.pass_context
-    def ago(context: jinja2.runtime.Context, at: datetime) -> str:
-        return words.ago(at, context["now"])
-
-    @jinja2.pass_context
-    def lasted(context: jinja2.runtime.Context, began: datetime, ended: datetime | None) -> str:
-        return words.duration(pages_view.seconds(began, ended, context["now"]))
-
-    @jinja2.pass_context
-    def ran(context: jinja2.runtime.Context, run: wire.Run) -> str:
-        """Its time in RUNNING, which `max_seconds` limits."""
-        now = context["now"]
-        stretch = pages_view.seconds(run.running.since, None, now) or 0
-        return words.duration(run.running.seconds + max(0, stretch))
-
-    made.filters["ago"] = ago
-    made.filters["moment"] = moment
-    made.filters["ran"] = ran
+    made.filters.update(_of_the_moment(words))
     made.globals.update(
         locale=locale,
         lang=words.tag,
@@ -190,7 +198,7 @@ def environment(locale: str) -> jinja2.Environment:
         sentence=words.sentence,
         static=static,
         has_static=lambda name: name in static_files(),
-        lasted=lasted,
+        lasted=_lasted(words),
         new_key=new_id,
         csrf_token=None,
     )
