@@ -197,7 +197,6 @@ def environment(locale: str) -> jinja2.Environment:
         language_names=languages.NAMES,
         sentence=words.sentence,
         static=static,
-        has_static=lambda name: name in static_files(),
         lasted=_lasted(words),
         new_key=new_id,
         csrf_token=None,
