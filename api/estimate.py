@@ -65,7 +65,9 @@ async def estimated(state: State, wanted: requests.Planned) -> Estimate:
     steps = await asyncio.to_thread(estimate, asked)
     today = datetime.now(UTC).date()
     shown = [
-        _step(step, speech if step.name is StepName.TRANSCRIBE else profile, today)
+        _heard(step, speech, wanted.audio_seconds or 0, today)
+        if step.name is StepName.TRANSCRIBE
+        else _step(step, profile, today)
         for step in steps
     ]
     return _answer(kind, profile, wanted, shown)
@@ -83,19 +85,31 @@ def _material(document: requests.NewDocument) -> Material:
     )
 
 
-def _step(step: StepEstimate, profile: wire.Profile | None, today: date) -> PlannedStep:
-    prices = None if profile is None else profile.prices
+def _heard(
+    step: StepEstimate, speech: wire.Profile | None, seconds: float, today: date
+) -> PlannedStep:
+    """Sound is paid by the minute; what is silent is not sent."""
+    cost = pricing.sound(None if speech is None else speech.prices, seconds=seconds, at=today)
+    return _planned(step, _cost(cost, cost))
+
+
+def _step(step: StepEstimate, profile: wire.Profile, today: date) -> PlannedStep:
+    prices = profile.prices
     least = pricing.price(
         prices, input=step.input.low, output=step.output.low, cached=step.shared, at=today
     )
     most = pricing.price(prices, input=step.input.high, output=step.output.high, at=today)
+    return _planned(step, _cost(least, most))
+
+
+def _planned(step: StepEstimate, cost: CostSpan | None) -> PlannedStep:
     return PlannedStep(
         name=step.name,
         times=_span(step.times),
         parts=_span(step.parts),
         calls=_span(step.calls),
         tokens=TokenSpans(input=_span(step.input), output=_span(step.output)),
-        cost=_cost(least, most),
+        cost=cost,
         replies="measured" if step.measured else "assumed",
     )
 

@@ -27,6 +27,14 @@ def asked(*texts: str, **attributes: Any) -> Material:
     return Material(title="Trip", language=None, attributes=attributes, sources=sources)
 
 
+@pytest.mark.parametrize(
+    "words", ["5 days in Rome from 9999-12-31", "9999年12月31日出发去西安玩5天"]
+)
+def test_a_day_at_the_end_of_all_calendars_is_told(words: str) -> None:
+    problems = request_problems(ITINERARY, asked(words), TODAY)
+    assert [text for _, text in problems if "too far away" in text]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sentence_is_read_as_its_fields_say(name: str) -> None:
     said, given = (request_of(material(name, in_words=words)) for words in (True, False))

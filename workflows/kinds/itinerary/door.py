@@ -11,10 +11,11 @@ from workflows.kinds.kind import Material, Payload
 
 from . import saying
 from .reference import read, reference_of, requests_of
-from .request import MOST_DAYS, request_of
+from .request import LATEST, MOST_DAYS, request_of
 from .wishes import knows, unknown_city
 
 _NO_BUDGET = "The budget must be more than 0; leave it out when there is none."
+_TOO_FAR = f"This day is too far away; give one up to {LATEST}."
 _SPANS = frozenset({"days", "end_date"})
 Problem = tuple[str, str]
 """JSON pointer and English sentence."""
@@ -32,6 +33,14 @@ def budget(value: Any) -> str | None:
     problem = attributes.amount(value)
     if problem is None and float(value) == 0:
         return _NO_BUDGET
+    return problem
+
+
+@attributes.of_type(attributes.Type.DATE)
+def day(value: Any) -> str | None:
+    problem = attributes.calendar_date(value)
+    if problem is None and date.fromisoformat(value) > LATEST:
+        return _TOO_FAR
     return problem
 
 
@@ -75,6 +84,8 @@ def _words(material: Material) -> Iterator[Problem]:
 def _said(said: saying.Said, given: Payload) -> Iterator[str]:
     if said.first and said.last and said.last < said.first and "start_date" not in given:
         yield f"The trip would end on {said.last}, before it begins on {said.first}; say later."
+    if said.first and said.first > LATEST and "start_date" not in given:
+        yield _TOO_FAR
     if said.budget == 0 and "budget" not in given:
         yield _NO_BUDGET
     if said.days is not None and not 1 <= said.days <= MOST_DAYS and not given.keys() & _SPANS:

@@ -16,6 +16,8 @@ from .reference import requests_of
 
 DEFAULT_DAYS = 3
 MOST_DAYS = 30
+LATEST = date(2199, 12, 31)
+"""A later first day is a slip, and some day after it no date at all."""
 _LONGEST_READ = 4000
 
 
@@ -71,8 +73,9 @@ def _frozen(attributes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 @lru_cache(maxsize=DOCUMENTS)
 def _merged(fields: tuple[tuple[str, Any], ...], words: str) -> TripRequest:
     given, said = dict(fields), saying.read(words)
-    first = _date(given.get("start_date")) or said.first
-    last = _date(given.get("end_date")) or (said.last if "start_date" not in given else None)
+    first = _near(_date(given.get("start_date")) or said.first)
+    said_last = said.last if "start_date" not in given else None
+    last = _near(_date(given.get("end_date")) or said_last)
     spanned = (last - first).days + 1 if first and last and last >= first else None
     days = given.get("days") or spanned or said.days or DEFAULT_DAYS
     days = max(1, min(int(days), MOST_DAYS))
@@ -125,6 +128,10 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+def _near(day: date | None) -> date | None:
+    return day if day is not None and day <= LATEST else None
 
 
 def _number(value: object) -> float | None:
