@@ -67,7 +67,7 @@ class Difference:
 def difference(old: str, new: str) -> Difference:
     """The comparison; kept for the pairs that were asked for last."""
     work = _Work()
-    before, after = _blocks(old), _blocks(new)
+    before, after = blocks(old), blocks(new)
     hunks: list[Hunk] = []
     line_old = line_new = 1
     for stretch in work.stretches(before, after, "blocks"):
@@ -216,18 +216,18 @@ def _merged(pieces: Iterable[Piece]) -> list[Piece]:
     return found
 
 
-def _blocks(text: str) -> list[str]:
+def blocks(text: str) -> list[str]:
     """The text cut where a Markdown block begins; blank lines stay with the block above.
 
     Told by how lines begin: a whole parse of 60,000 characters takes longer than all the rest.
     """
-    blocks: list[list[str]] = []
+    cut: list[list[str]] = []
     fence, fresh = "", True
     for line in _LINES.findall(text):
         mark = _FENCE.match(line)
-        if fresh or not blocks or (not fence and (mark or _BLOCK_START.match(line))):
-            blocks.append([])
-        blocks[-1].append(line)
+        if fresh or not cut or (not fence and (mark or _BLOCK_START.match(line))):
+            cut.append([])
+        cut[-1].append(line)
         if fence:
             closes = mark is not None and mark[1].startswith(fence)
             fence, fresh = ("", True) if closes else (fence, False)
@@ -235,7 +235,7 @@ def _blocks(text: str) -> list[str]:
             fence, fresh = mark[1], False
         else:
             fresh = not line.strip() or _HEADING.match(line) is not None
-    return ["".join(block) for block in _with_blank_lines_above(blocks)]
+    return ["".join(block) for block in _with_blank_lines_above(cut)]
 
 
 def _with_blank_lines_above(blocks: list[list[str]]) -> Iterator[list[str]]:

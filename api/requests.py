@@ -245,6 +245,27 @@ class Rework(StrictRequest):
     extra_rounds: Rounds = 2
 
 
+class DraftNotes(StrictRequest):
+    """What waits beside an unsent edit: the body of a rework, and what is said with a decision."""
+
+    comments: Annotated[list[ReworkComment], Field(max_length=100)] = Field(default_factory=list)
+    locks: Annotated[list[ReworkLock], Field(max_length=100)] = Field(default_factory=list)
+    decisions: Annotated[list[ReworkDecision], Field(max_length=500)] = Field(default_factory=list)
+    instructions: Remark | None = None
+    extra_rounds: Rounds | None = None
+    comment: Remark | None = None
+
+
+class NewDraft(StrictRequest):
+    """Body of `PUT /api/documents/{id}/draft`. `version` is the one that was read, 0 for none;
+    a `body` or `notes` that is left out stays, null removes it."""
+
+    base_revision: Number
+    version: Number = 0
+    body: str | None = None
+    notes: DraftNotes | None = None
+
+
 class IssueChange(StrictRequest):
     status: Literal["waived", "open"]
     reason: Remark | None = None

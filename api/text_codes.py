@@ -311,6 +311,7 @@ REFUSAL: Wordings = {
     ),
     "status_changed": (N_("Nothing was done: the run had moved on. Below is how it stands now."),),
     "stale_base": (
+        *text_fields.STALE_DRAFT,
         N_("Somebody else wrote a newer revision meanwhile. Your text is kept in the form below."),
     ),
     "offered_revision_changed": (
@@ -388,7 +389,7 @@ WORDINGS: Mapping[str, Wordings] = {
     "issue_status": ISSUE_STATUS,
     "event": EVENT,
     "refusal": REFUSAL,
-    "field": {**FIELD, **text_files.UNREADABLE},
+    "field": {**FIELD, **text_files.UNREADABLE, **text_fields.REVIEW},
     "kind": KIND,
     "limit": LIMIT,
     "usage": USAGE,

@@ -49,6 +49,23 @@ HINT: Wordings = {
     "timezone": (N_("For example Europe/Berlin."),),
 }
 
+STALE_DRAFT = (
+    N_(
+        "Another tab or person saved this draft since (version {draft_version}). Nothing was "
+        "overwritten: your text is kept in the form below, and saving it again replaces theirs."
+    ),
+    N_(
+        "Your draft is kept, but revision {newest} is the newest text now; it was made from "
+        "revision {base_revision} (saved as version {saved})."
+    ),
+)
+"""Why an unsent edit was not kept, or is kept beside a newer text."""
+
+REVIEW: Wordings = {
+    "not_in_text": (N_("These words do not stand in the text like this. Mark them again."),),
+}
+"""What is wrong with a field of the review."""
+
 ITEMS: Wordings = {
     "itinerary": (N_("Days"),),
     "minutes": (N_("Sections"),),

@@ -13,8 +13,6 @@ from api.principals import Scope
 from workflows.vocabulary import ErrorCode
 
 NOT_BUILT: tuple[tuple[str, str, Scope], ...] = (
-    ("PUT", "/api/documents/{document_id}/draft", Scope.WRITE),
-    ("GET", "/api/documents/{document_id}/draft", Scope.READ),
     ("GET", "/api/keys", Scope.ADMIN),
     ("POST", "/api/keys", Scope.ADMIN),
     ("DELETE", "/api/keys", Scope.ADMIN),

@@ -284,9 +284,15 @@ CREATE TABLE public.review_drafts (
     document_id uuid NOT NULL,
     principal text NOT NULL,
     base_revision integer NOT NULL,
-    body text NOT NULL,
-    updated_at timestamp with time zone DEFAULT now() NOT NULL
+    body text,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    notes jsonb DEFAULT '{}'::jsonb NOT NULL
 );
+
+COMMENT ON COLUMN public.review_drafts.body IS 'null: the text is not edited, only noted.';
+
+COMMENT ON COLUMN public.review_drafts.version IS 'Grows by one with every save; a save names the one it was made from.';
 
 CREATE TABLE public.revisions (
     document_id uuid NOT NULL,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import commands, deletion, diff, queries, requests
+from api import commands, deletion, diff, exports, queries, requests, wire
 from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
@@ -20,9 +20,10 @@ from api.pages.run import html_of, sources_in_force
 from api.pages.schedule import schedule
 from api.paths import DocumentId, or_404
 from api.principals import Scope
-from api.queries import RunFilter
+from api.queries import Reader, RunFilter
+from api.queries.review import belongings as belongings_of
 from api.source_versions import add_source
-from api.state import state_of
+from api.state import State, caller_of, state_of
 from workflows.vocabulary import ErrorCode
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -55,6 +56,9 @@ async def document_page(
         listed = await queries.runs_page(connection, of_it, _RUNS)
         sources = await sources_in_force(connection, document_id)
         said = await queries.said_of_revisions(connection, document_id)
+        belongings = await belongings_of(connection, document_id)
+        draft = await queries.draft(connection, document_id, caller_of(request).actor)
+        older = await _older_sources(connection, document_id)
         texts = [
             await queries.revision(connection, document_id, number) for number in _asked(request)
         ]
@@ -74,6 +78,12 @@ async def document_page(
         revisions=revisions.items if revisions else [],
         runs=[list_row(run, words_of(request)) for run in listed.items],
         sources=sources,
+        older=older,
+        belongings=belongings,
+        draft=draft,
+        formats=_formats(state_of(request), document.kind),
+        pair=_pair(request, revisions.items if revisions else []),
+        begin=_digits(request.query_params.get("begin")),
         said=said,
         shown=shown,
         shown_html=await html_of(shown),
@@ -92,6 +102,60 @@ def _asked(request: Request) -> list[int]:
     if not all(value.isascii() and value.isdigit() and len(value) < 9 for value in numbers):
         raise Refusal(404, ErrorCode.UNKNOWN_REVISION, "no such revision")
     return [int(value) for value in numbers]
+
+
+_FORMATS = (("md", "Markdown"), ("docx", "Word"), ("html", "HTML"), ("json", "JSON"))
+
+
+def _formats(state: State, kind: str) -> tuple[tuple[str, str], ...]:
+    """What a revision of this kind can be exported as; trips have a calendar too."""
+    has_calendar = exports.exporter(state.kinds.get(kind), "ics") is not None
+    return (*_FORMATS, ("ics", "iCalendar")) if has_calendar else _FORMATS
+
+
+def _digits(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else None
+
+
+def _pair(
+    request: Request, revisions: Sequence[wire.RevisionInfo]
+) -> tuple[int | None, int | None]:
+    """What the form compares: as asked, else the first with the newest."""
+    asked = request.query_params
+    first, newest = (revisions[0].number, revisions[-1].number) if revisions else (None, None)
+    from_, to = _digits(asked.get("from")), _digits(asked.get("to"))
+    return first if from_ is None else from_, newest if to is None else to
+
+
+async def _older_sources(reader: Reader, document_id: str) -> list[wire.SourceInfo]:
+    """Versions that were replaced."""
+    listed = await queries.sources_page(reader, document_id, _MOST)
+    return [entry for entry in (listed.items if listed else []) if entry.replaced_by is not None]
+
+
+@router.post("/documents/{document_id}/sources", dependencies=[needs(Scope.WRITE, content=True)])
+async def new_source(request: Request, document_id: DocumentId) -> Response:
+    """One more source, pasted or read from a text file by the page."""
+    form = await read_form(request)
+    fields = {"name": form["name"].strip(), "media_type": "text/plain", "text": form["source"]}
+    try:
+        wanted = fit(requests.AddedSource, fields)
+        await perform_once(
+            request, form, lambda c, tools: add_source(c, tools, document_id, wanted, None)
+        )
+    except Refusal as refusal:
+        if refusal.status_code == 404:
+            raise
+        why = failed(request, refusal, frozenset({"name", "source"}), {"text": "source"})
+        return await document_page(
+            request,
+            document_id,
+            status=why.status,
+            refusal=why.notice,
+            typed=dict(form),
+            errors=dict(why.errors),
+        )
+    return go(f"/documents/{document_id}#sources")
 
 
 @router.post("/documents/{document_id}/runs", dependencies=[needs(Scope.OPERATE, content=True)])

@@ -21,16 +21,18 @@ from api.pages import new as pages_new
 from api.pages import observe as pages_observe
 from api.pages import overview as pages_overview
 from api.pages import preferences as pages_preferences
+from api.pages import queue as pages_queue
+from api.pages import review as pages_review
+from api.pages import review_moves as pages_review_moves
 from api.pages import runs as pages_runs
 from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states
-from api.pages.render import list_row, page, static, static_files, words_of
+from api.pages.render import page, static, static_files, words_of
 from api.pages.run import run_page
 from api.principals import Scope
-from api.queries import CallFilter, RunFilter
+from api.queries import CallFilter
 from api.queries.pages import run_titles
 from api.state import principal_of, state_of
-from workflows.vocabulary import RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 for part in (
@@ -43,6 +45,9 @@ for part in (
     pages_console,
     pages_moves,
     pages_documents,
+    pages_queue,
+    pages_review,
+    pages_review_moves,
 ):
     router.include_router(part.router)
 
@@ -67,20 +72,6 @@ async def static_file(version: str, name: str) -> Response:
 @router.get("/runs/{run_id}", dependencies=SHOWS)
 async def one_run(request: Request, run_id: str) -> Response:
     return await run_page(request, run_id, regions_only="regions" in request.query_params)
-
-
-@router.get("/queue", dependencies=SHOWS)
-async def queue(request: Request) -> Response:
-    wanted = RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
-    found = await queries.runs_page(state_of(request).pool, wanted, _MOST)
-    oldest = sorted(found.items, key=lambda run: run.last_progress_at)
-    return await page(
-        request,
-        "queue.html",
-        section="/queue",
-        rows=[list_row(run, words_of(request)) for run in oldest],
-        more=found.next_cursor is not None,
-    )
 
 
 @router.get("/calls", dependencies=STATUS_ONLY)

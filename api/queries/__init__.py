@@ -17,6 +17,7 @@ from api.queries.documents import (
     source,
     sources_page,
 )
+from api.queries.drafts import draft, standing
 from api.queries.habits import habits
 from api.queries.parts import (
     event_seq,
@@ -50,6 +51,7 @@ __all__ = [
     "document",
     "document_exists",
     "documents_page",
+    "draft",
     "event_seq",
     "events_page",
     "habits",
@@ -67,6 +69,7 @@ __all__ = [
     "said_of_revisions",
     "source",
     "sources_page",
+    "standing",
     "steps_page",
     "switches",
     "workers",

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0008"
+HEAD = "0009"
 """The revision this code needs; `/readyz` is red while the database is behind it."""

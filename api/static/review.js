@@ -1,0 +1,235 @@
+// The review, live: each button sends the whole form as it would without this, and the parts of the
+// page that changed are put in place. What is typed is kept as a draft every two seconds.
+
+import { autosave } from "./review_draft.js";
+import { keys } from "./review_keys.js";
+import { selections } from "./review_select.js";
+import { follow } from "./stream.js";
+import { tick } from "./times.js";
+
+const page = document.querySelector("[data-review]");
+const form = document.getElementById("review");
+const announced = document.querySelector("[data-announce]");
+const DECISIONS = new Set(["confirm", "confirm-mine", "rework", "reject"]);
+const MOVES = /^(run_|revision_created|issue_|round_finished|source_added)/;
+const NEAR_MS = [10 * 60e3, 2 * 60e3];
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+const draft = autosave(page, form);
+let busy = false;
+let again = false;
+
+// -- what the server renders ---------------------------------------------------------------
+
+function put(fresh, { typed }) {
+  for (const region of fresh.querySelectorAll("[data-region]")) {
+    const old = page.querySelector(`[data-region="${region.dataset.region}"]`);
+    if (old && old.innerHTML !== region.innerHTML) {
+      replace(old, region, typed);
+    }
+  }
+  draft.adopt();
+  tick(page);
+  watchDeadline();
+}
+
+// Open details, the focus and text typed since `typed` was taken stay.
+function replace(old, fresh, typed) {
+  const open = new Set([...old.querySelectorAll("details[open][id]")].map((d) => d.id));
+  const now = values(old);
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const place = focused && { id: focused.id, start: focused.selectionStart };
+  old.replaceWith(fresh);
+  for (const id of open) {
+    const details = document.getElementById(id);
+    if (details) {
+      details.open = true;
+    }
+  }
+  for (const [id, value] of now) {
+    const field = document.getElementById(id);
+    if (field && value !== typed.get(id)) {
+      field.value = value;
+    }
+  }
+  if (place && place.id) {
+    const field = document.getElementById(place.id);
+    field?.focus({ preventScroll: true });
+    if (field && place.start !== null && place.start !== undefined && field.setSelectionRange) {
+      field.setSelectionRange(place.start, place.start);
+    }
+  }
+}
+
+function values(root) {
+  const fields = root.querySelectorAll("textarea[id], input[id]:not([type=hidden])");
+  return new Map([...fields].map((field) => [field.id, field.value]));
+}
+
+// What the fields showed when the page came: a field that still shows it takes what is new.
+function shown() {
+  const fields = page.querySelectorAll("textarea[id], input[id]:not([type=hidden])");
+  return new Map([...fields].map((field) => [field.id, field.defaultValue]));
+}
+
+function parsed(text) {
+  return new DOMParser().parseFromString(text, "text/html");
+}
+
+async function refresh() {
+  if (busy) {
+    again = true;
+    return;
+  }
+  busy = true;
+  const typed = shown();
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    if (answer.ok) {
+      put(parsed(await answer.text()), { typed });
+    } else if (answer.status === 404) {
+      location.reload(); // deleted: the page that says so
+    }
+  } finally {
+    busy = false;
+  }
+  if (again) {
+    again = false;
+    await refresh();
+  }
+}
+
+// -- the buttons -----------------------------------------------------------------------------
+
+form.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button || form.dataset.sent) {
+    return;
+  }
+  const verb = button.value.split(":")[0];
+  event.preventDefault();
+  event.stopPropagation(); // forms.js takes what leaves the page
+  if (verb === "at") {
+    write(button);
+  } else if (DECISIONS.has(verb)) {
+    leave(button);
+  } else {
+    send(button, verb).catch(() => native(button));
+  }
+});
+
+async function leave(button) {
+  await draft.settle();
+  native(button);
+}
+
+function native(button) {
+  form.dataset.sent = "yes";
+  for (const field of form.querySelectorAll("textarea")) {
+    field.defaultValue = field.value; // it leaves with the form
+  }
+  form.requestSubmit(button);
+}
+
+window.addEventListener("pageshow", () => {
+  delete form.dataset.sent;
+});
+
+async function send(button, verb) {
+  await draft.settle();
+  const fields = new FormData(form, button);
+  const typed = values(page);
+  const answer = await fetch(form.action, {
+    method: "POST",
+    body: fields,
+    headers: { Accept: "text/html" },
+  });
+  const fresh = parsed(await answer.text());
+  if (!fresh.querySelector("[data-review]")) {
+    throw new Error(`status ${answer.status}`);
+  }
+  for (const panel of page.querySelectorAll("[data-write]")) {
+    panel.remove(); // the server renders it again where it was refused
+  }
+  put(fresh, { typed });
+  if (answer.redirected) {
+    history.replaceState(null, "", answer.url);
+  }
+  const passage = button.value.split(":")[1]?.split(".")[0];
+  const target =
+    page.querySelector("#refused, [aria-invalid=true]") ||
+    (verb === "preview" && document.getElementById("sheet")) ||
+    (passage && document.querySelector(`#p${CSS.escape(passage)} .beside button`));
+  target?.scrollIntoView({ block: "nearest" });
+  target?.focus?.({ preventScroll: true });
+}
+
+// The panel for a comment or a lock, beside its passage.
+function write(button, quote) {
+  const passage = button.closest(".passage");
+  const open = page.querySelector("[data-write]");
+  const same = open && open.closest(".passage") === passage && !quote;
+  if (button.hasAttribute("data-close") || same) {
+    open.remove();
+    passage?.querySelector(".pin")?.focus();
+    return;
+  }
+  open?.remove();
+  const panel = document.getElementById("write-template").content.cloneNode(true);
+  const number = passage.id.slice(1);
+  panel.querySelector("[name=quote]").value = quote || ""; // none: the whole passage
+  panel.querySelector(".write-quote").hidden = !quote;
+  panel.querySelector(".write-quote bdi").textContent = (quote || "").slice(0, 160);
+  for (const act of panel.querySelectorAll("button:not([data-close])")) {
+    act.value += number;
+  }
+  passage.querySelector(".beside").append(panel);
+  passage.querySelector("[name=say]").focus();
+}
+
+function plain(node) {
+  const copy = node.cloneNode(true);
+  for (const out of copy.querySelectorAll("del, .hidden")) {
+    out.remove();
+  }
+  return copy.textContent;
+}
+
+selections(page, plain, (passage, quote) => write(passage.querySelector(".pin"), quote));
+
+keys(page, draft);
+
+// -- time and what others do ------------------------------------------------------------------
+
+let timers = [];
+function watchDeadline() {
+  timers.forEach(clearTimeout);
+  const due = page.querySelector("[data-due]");
+  const left = due ? Date.parse(due.dataset.due) - Date.now() : 0;
+  timers = NEAR_MS.filter((near) => left > near && left - near < LONGEST_TIMER).map((near) =>
+    setTimeout(() => { announced.textContent = page.dataset.sayNear; }, left - near),
+  );
+}
+
+const stream = follow(
+  page.dataset.review,
+  (frame) => {
+    if (MOVES.test(frame.type)) {
+      if (frame.type.startsWith("run_")) {
+        announced.textContent = page.dataset.sayMoved;
+      }
+      refresh();
+    }
+  },
+  () => {},
+);
+stream.open(Number(page.dataset.seq));
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) {
+    stream.close();
+  } else {
+    stream.open(Number(page.dataset.seq));
+    refresh();
+  }
+});
+watchDeadline();

@@ -1,0 +1,93 @@
+"""Unsent edits: kept with their base, never overwritten unseen, never lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.api.harness import Api
+from workflows.vocabulary import RunStatus
+
+
+async def path_of(api: Api, status: RunStatus = RunStatus.AWAITING_CONFIRMATION) -> str:
+    run = await api.run_in(status)
+    return f"/api/documents/{run['document_id']}"
+
+
+def edit(body: str | None = "mine", **more: Any) -> dict[str, Any]:
+    return {"base_revision": 1, "body": body, **more}
+
+
+async def test_a_draft_is_kept_read_and_thrown_away(api: Api) -> None:
+    document = await path_of(api)
+    path = f"{document}/draft"
+    assert (await api.get(path)).code == "not_found"
+    notes = {"comments": [{"quote": "blue", "text": "which blue?"}], "instructions": "shorter"}
+    first = await api.call("PUT", path, edit(notes=notes))
+    assert first.status == 200
+    assert (first.json["version"], first.json["stale"]) == (1, False)
+    assert first.headers["etag"] == '"1"'
+    kept = (await api.get(path)).json
+    assert (kept["body"], kept["base_revision"]) == ("mine", 1)
+    assert kept["notes"]["comments"] == [{"quote": "blue", "text": "which blue?"}]
+    assert (await api.call("DELETE", path)).status == 204
+    assert (await api.get(path)).status == 404
+    assert (await api.call("DELETE", path)).status == 204
+
+
+async def test_what_a_save_leaves_out_stays_and_null_removes_it(api: Api) -> None:
+    path = f"{await path_of(api)}/draft"
+    await api.call("PUT", path, edit(notes={"instructions": "shorter"}))
+    only_text = await api.call("PUT", path, edit("newer", version=1))
+    assert (only_text.json["body"], only_text.json["notes"]) == (
+        "newer",
+        {"instructions": "shorter"},
+    )
+    only_notes = {"base_revision": 1, "version": 2, "notes": None}
+    cleared = await api.call("PUT", path, only_notes)
+    assert (cleared.json["body"], cleared.json["notes"]) == ("newer", {})
+    gone = await api.call("PUT", path, edit(None, version=3))
+    assert gone.json["body"] is None
+
+
+async def test_of_two_tabs_the_later_is_told_and_overwrites_nothing(api: Api) -> None:
+    path = f"{await path_of(api)}/draft"
+    assert (await api.call("PUT", path, edit("first tab"))).status == 200
+    second = await api.call("PUT", path, edit("second tab"))  # it knows of no draft
+    assert (second.status, second.code) == (409, "stale_base")
+    assert second.json["params"]["draft_version"] == 1
+    assert (await api.get(path)).json["body"] == "first tab"
+    matched = await api.call("PUT", path, edit("second tab"), if_match='"1"')
+    assert (matched.status, matched.json["version"]) == (200, 2)
+    again = await api.call("PUT", path, edit("second tab", version=1))  # the same save, repeated
+    assert (again.status, again.json["version"]) == (200, 2)
+
+
+async def test_an_older_base_is_kept_and_told(api: Api) -> None:
+    document = await path_of(api)
+    other = {"base_revision": 1, "body": "somebody else's"}
+    assert (await api.post(f"{document}/revisions", other)).status == 201
+    answer = await api.call("PUT", f"{document}/draft", edit("typed for an hour"))
+    assert (answer.status, answer.code) == (409, "stale_base")
+    assert answer.json["params"] == {"base_revision": 1, "newest": 2, "saved": 1}
+    kept = (await api.get(f"{document}/draft")).json
+    assert (kept["body"], kept["stale"], kept["newest"]) == ("typed for an hour", True, 2)
+
+
+async def test_a_draft_of_nothing_that_exists_is_refused(api: Api) -> None:
+    document = await path_of(api, RunStatus.RUNNING)
+    unknown = await api.call("PUT", f"{document}/draft", {"base_revision": 7, "body": "x"})
+    assert unknown.code == "unknown_revision"
+    misfit = await api.call("PUT", f"{document}/draft", edit(notes={"comments": [{"text": " "}]}))
+    assert misfit.status == 422
+    large = await api.call(
+        "PUT", f"{document}/draft", {"base_revision": 0, "body": "x" * 4_000_000}
+    )
+    assert large.status == 413
+    assert await api.pool.fetchval("SELECT count(*) FROM review_drafts") == 0
+
+
+async def test_a_draft_goes_with_its_document(api: Api) -> None:
+    document = await path_of(api)
+    await api.call("PUT", f"{document}/draft", edit())
+    assert (await api.call("DELETE", document)).status == 204
+    assert await api.pool.fetchval("SELECT count(*) FROM review_drafts") == 0
