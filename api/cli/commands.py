@@ -55,7 +55,7 @@ def submit(client: Client, given: Namespace) -> int:
 
 def _start(client: Client, given: Namespace, asked: Json) -> Json:
     if given.audio:
-        return submit_recording(client, given.audio, asked)
+        return submit_recording(client, given, asked)
     return client.post("/api/runs", asked)
 
 

@@ -40,6 +40,24 @@ DRAFT = """\
 TITLE = "</title><script>alert(1)</script> Kick-off"
 
 
+async def _sees_files_before_anything_starts(tab: Tab) -> None:
+    """How each file is read, and what the run will take; taken away again, nothing is left."""
+    page = tab.page
+    said = "李娜：预算是 25 万元。\n王强：周五发布。\n".encode("gb18030")
+    files = [
+        {"name": "会议.txt", "mimeType": "text/plain", "buffer": said},
+        {"name": "bad.txt", "mimeType": "text/plain", "buffer": b"a\x00b"},
+    ]
+    await page.get_by_label("Transcripts or notes").set_input_files(files)  # type: ignore[arg-type]
+    read = page.locator("#brought")
+    await expect(read).to_contain_text("gb18030")
+    await expect(read).to_contain_text("cannot be stored")
+    await page.get_by_role("button", name="Remove bad.txt").click()
+    await expect(page.locator("#look")).to_contain_text("You confirm")
+    await page.get_by_role("button", name="Remove 会议.txt").click()
+    await expect(read).to_be_empty()
+
+
 async def test_start_watch_interrupt_edit_resume_confirm(
     tab: Tab, model: tuple[OfflineModel, str]
 ) -> None:
@@ -50,13 +68,15 @@ async def test_start_watch_interrupt_edit_resume_confirm(
 
     # A refusal stands beside its field and loses nothing.
     await page.get_by_role("link", name="Paste your own").click()
-    await page.get_by_label("Draft").fill(DRAFT)
-    await page.get_by_label("Source").fill(SOURCE)
+    await _sees_files_before_anything_starts(tab)
+    await page.get_by_text("Paste text instead").click()
+    await page.get_by_label("Draft", exact=True).fill(DRAFT)
+    await page.get_by_label("Source", exact=True).fill(SOURCE)
     await page.get_by_label("Rounds at most").fill("99")
     await page.get_by_role("button", name="Start the run").click()
     await expect(page.get_by_label("Rounds at most")).to_have_attribute("aria-invalid", "true")
     await expect(page.locator("#f-title-error")).to_have_text("This must not be empty.")
-    await expect(page.get_by_label("Draft")).to_have_value(DRAFT)
+    await expect(page.get_by_label("Draft", exact=True)).to_have_value(DRAFT)
     await tab.check()
 
     # Two clicks are one run.

@@ -77,6 +77,15 @@ def test_a_lost_answer_sends_the_same_form_again(api: FakeApi, recording: Path) 
     assert parts(second)["source"] == b"Ana: hello"
 
 
+def test_a_transcript_is_sent_as_the_file_that_it_is(api: FakeApi, recording: Path) -> None:
+    notes = recording.with_name("notes.vtt")
+    notes.write_bytes("WEBVTT\r\n\r\n00:01.000 --> 00:02.000\r\n李娜: 你好\r\n".encode("gb18030"))
+    words = ["submit", "--audio", str(recording), "--source", str(notes), "--url", api.url]
+    assert main(words) == 0
+    [document] = api.of("POST", "/api/documents")
+    assert parts(document)["source"] == notes.read_bytes()
+
+
 def test_a_recording_that_is_not_there_or_not_taken_starts_nothing(
     api: FakeApi, recording: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
