@@ -17,13 +17,13 @@ from api.queries.calls import CallFilter
 from api.queries.observe import Scope
 from api.queries.runs import RunFilter
 from deploy.database import clean
-from workflows.vocabulary import CallStatus, ErrorCode, Phase, RunStatus, StepName
+from workflows.vocabulary import CallStatus, ErrorCode, Phase, Reason, RunStatus, StepName
 
 PAGE_NAMES = frozenset({"limit", "cursor", "count"})
 _RUN_NAMES = frozenset(
     {"status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"}
 )
-_CALL_NAMES = frozenset({"run_id", "status", "model", "profile", "step", "from", "to"})
+_CALL_NAMES = frozenset({"run_id", "status", "model", "profile", "step", "end_cause", "from", "to"})
 _OBSERVE_NAMES = frozenset({"from", "to", "kind", "profile", "simulated"})
 _LONGEST = 300
 _LONGEST_RANGE = timedelta(days=400)
@@ -54,6 +54,7 @@ def call_filter(params: QueryParams) -> CallFilter:
         model=_one(params, "model"),
         profile=_one(params, "profile"),
         step=_word(params, "step", StepName),
+        end_cause=_word(params, "end_cause", Reason),
         from_=_time(params, "from"),
         to=_time(params, "to"),
     )

@@ -95,6 +95,38 @@ RANGE: Wordings = {
     "30d": (N_("30 days"),),
 }
 
+PROFILE: Wordings = {
+    "name": (N_("Name"),),
+    "model": (N_("Model"),),
+    "base_url": (N_("Address"),),
+    "key_env": (N_("Variable of the key"),),
+    "parameters": (N_("Parameters"),),
+    "prices": (N_("Prices per million tokens"),),
+    "prompts": (N_("Prompts"),),
+    "fallback": (N_("Fallback"),),
+    "rate_limits": (N_("Rate limits"),),
+}
+
+PROFILE_HINT: Wordings = {
+    "base_url": (N_("Of the model server, without secrets. Left empty: as the environment says."),),
+    "key_env": (N_("The name of an environment variable, never the key itself."),),
+    "parameters": (N_("Of each request, for example temperature or max_tokens."),),
+    "prices": (N_("Dated tables of one currency; without them a cost is unknown."),),
+    "prompts": (N_("In place of the kind's own: review, refine and others, by name."),),
+    "fallback": (N_("Another profile, which answers after some errors in a row."),),
+    "rate_limits": (N_("Of all workers together: requests and tokens a minute."),),
+}
+
+PIECE: Wordings = {
+    "input_revision": (N_("Revision"),),
+    "sources": (N_("Sources"),),
+    "issues": (N_("Open issues"),),
+    "kept": (N_("Items kept before"),),
+    "schema": (N_("Form of the reply"),),
+    "form": (N_("How that form was asked for"),),
+}
+"""What a prompt is made of."""
+
 WORDINGS: Mapping[str, Wordings] = {
     "attribute": ATTRIBUTE,
     "hint": HINT,
@@ -102,4 +134,7 @@ WORDINGS: Mapping[str, Wordings] = {
     "dropped": DROPPED,
     "limit_name": LIMIT_NAME,
     "range": RANGE,
+    "piece": PIECE,
+    "profile": PROFILE,
+    "profile_hint": PROFILE_HINT,
 }

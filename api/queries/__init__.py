@@ -31,6 +31,7 @@ from api.queries.parts import (
 from api.queries.rows import Reader
 from api.queries.runs import NO_WEB, RunFilter, TemporalWeb, counts_by_status, run, runs_page
 from api.queries.service import (
+    key_variable,
     newest_profile,
     profile_versions,
     profiles_page,
@@ -58,6 +59,7 @@ __all__ = [
     "issue",
     "issues_page",
     "items_page",
+    "key_variable",
     "newest_profile",
     "profile_versions",
     "profiles_page",

@@ -77,6 +77,7 @@ class CallFilter:
     model: str | None = None
     profile: str | None = None
     step: str | None = None
+    end_cause: str | None = None
     from_: datetime | None = None
     to: datetime | None = None
 
@@ -89,6 +90,7 @@ class CallFilter:
             ("c.model =", self.model),
             ("c.profile =", self.profile),
             ("c.step_name =", self.step),
+            ("c.end_cause =", self.end_cause),
             ("c.started_at >=", self.from_),
             ("c.started_at <", self.to),
         ):
@@ -152,6 +154,34 @@ async def call(reader: Reader, call_id: str) -> wire.CallWithBody | None:
         return None
     more = {n: row[n] for n in ("prompt_hash", "error", "partial_text", "reply", "recipe")}
     return wire.CallWithBody(**_values(row, await _dropped(reader, [row])), **more)
+
+
+async def models_called(reader: Reader) -> list[str]:
+    """The models of the newest thousand calls: what the log can be narrowed to."""
+    rows = await reader.fetch(
+        """
+        SELECT DISTINCT n.model FROM (
+            SELECT c.model FROM model_calls c ORDER BY c.started_at DESC, c.id DESC LIMIT 1000) n
+        ORDER BY n.model
+        """
+    )
+    return [row["model"] for row in rows]
+
+
+async def attempts_of(reader: Reader, call: wire.Call) -> list[wire.Attempt]:
+    """All calls for the same part of the same step, in their order."""
+    rows = await reader.fetch(
+        """
+        SELECT c.id, c.number, c.status, c.items_kept FROM model_calls c
+        WHERE c.run_id = $1 AND c.round = $2 AND c.step_name = $3 AND c.part = $4
+        ORDER BY c.number
+        """,
+        call.run_id,
+        call.round,
+        call.step,
+        call.part,
+    )
+    return [wire.Attempt(**dict(row)) for row in rows]
 
 
 def _cursor(scope: str, row: Row) -> str:

@@ -74,6 +74,14 @@ async def profile_versions(
     return counted(page, {"": total}) if count else page
 
 
+async def key_variable(reader: Reader, name: str) -> str | None:
+    """The environment variable that the newest version of a profile takes its key from."""
+    found: str | None = await reader.fetchval(
+        "SELECT key_env FROM profiles WHERE name = $1 ORDER BY version DESC LIMIT 1", name
+    )
+    return found
+
+
 def _profile(row: Row) -> wire.Profile:
     values: dict[str, Any] = dict(row)
     key = values.pop("key_env")

@@ -26,6 +26,7 @@ from api.wire.types import (
 
 __all__ = [
     "ActiveStep",
+    "Attempt",
     "Call",
     "CallWithBody",
     "Coded",
@@ -231,6 +232,15 @@ class Call(Wire):
     kept_keys: list[str] = Field(default_factory=list)
     dropped: dict[str, int] = Field(default_factory=dict)
     dropped_keys: dict[str, list[str]] = Field(default_factory=dict)
+
+
+class Attempt(Wire):
+    """One of the calls for the same part."""
+
+    id: str
+    number: int
+    status: str
+    items_kept: int
 
 
 class CallWithBody(Call):
