@@ -92,7 +92,7 @@ async def test_start_watch_interrupt_edit_resume_confirm(
     await page.get_by_role("button", name="Interrupt").click()
     state = page.locator(".state-word")
     await expect(state).to_contain_text("Interrupted")
-    await expect(page.get_by_text("Interrupted by local.")).to_be_visible()
+    await expect(page.locator(".state").get_by_text("Interrupted by local.")).to_be_visible()
     await expect(page.locator("[data-region=steps]")).to_contain_text("Stopped")
 
     offline.rate = 0

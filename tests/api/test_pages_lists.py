@@ -1,0 +1,168 @@
+"""The overview and the list of runs: what they say, what they refuse, many runs at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api.pages.bulk import FREELY
+from tests.api.harness import Api
+from tests.pages.forms import Browser
+from tests.read_rows import add_document, add_ended_run, add_issue, add_run, add_step, add_worker
+from workflows.vocabulary import RunStatus
+
+
+@pytest.fixture
+def browser(api: Api) -> Browser:
+    return Browser(api.client)
+
+
+async def _runs(api: Api, number: int, **values: Any) -> list[str]:
+    return [
+        await add_run(api.pool, await add_document(api.pool, title=f"Number {n}"), **values)
+        for n in range(number)
+    ]
+
+
+def _words(page: str) -> str:
+    return " ".join(page.split())
+
+
+async def test_the_overview_names_who_waits_what_runs_and_what_is_in_trouble(
+    api: Api, browser: Browser
+) -> None:
+    await add_worker(api.pool, "gone", silent_for=60)
+    waiting = await add_run(api.pool, status="AWAITING_CONFIRMATION", reason_code="passed")
+    (lost,) = await _runs(api, 1)
+    await add_step(api.pool, lost, worker="gone")
+    done = await add_ended_run(api.pool, RunStatus.CONFIRMED, seconds_running=65)
+    await add_issue(api.pool, done, 1, status="fixed", fixed_round=1)
+    page = _words((await browser.open("/")).text)
+    assert "1 waiting for you, 1 running, 1 in trouble" in page
+    parts = page.split("<section ")
+    assert f"/runs/{waiting}" in next(part for part in parts if 'id="needs-you"' in part)
+    assert f"/runs/{lost}" in next(part for part in parts if 'id="trouble"' in part)
+
+
+async def test_a_run_that_stands_still_says_since_when(api: Api, browser: Browser) -> None:
+    still, quiet = await _runs(api, 2)
+    await api.pool.execute(
+        "UPDATE runs SET last_progress_at = now() - interval '1 hour' WHERE id = ANY ($1)",
+        [still, quiet],
+    )
+    await api.pool.execute(
+        "UPDATE runs SET retry_at = now() + interval '1 hour' WHERE id = $1", quiet
+    )
+    page = (await browser.open("/runs")).text
+    marked = [row for row in page.split("<tr ") if "no progress since" in row]
+    assert [still in row for row in marked] == [True]  # the other one waits for its next try
+
+
+@pytest.mark.parametrize("asked", ["status=NOPE", "phase=asleep", "from=yesterday", "colour=red"])
+async def test_what_the_address_says_and_nobody_knows_is_said_and_not_left_out(
+    api: Api, browser: Browser, asked: str
+) -> None:
+    await _runs(api, 1)
+    answer = await browser.open(f"/runs?{asked}&kind=minutes")
+    assert answer.status_code == 422
+    assert asked.partition("=")[2] in answer.text
+    assert "is not known, so nothing is shown" in answer.text
+    assert "Number 0" not in answer.text
+    assert 'href="/runs?kind=minutes">Leave it out' in answer.text
+
+
+async def test_an_empty_list_names_the_filter_that_removes_everything(
+    api: Api, browser: Browser
+) -> None:
+    await _runs(api, 2, tags=["board"])
+    page = _words((await browser.open("/runs?tag=board&actor=nobody-here")).text)
+    assert '<a href="/runs?actor=nobody-here">Without “Tag”</a>: 0 runs' in page
+    assert '<a href="/runs?tag=board">Without “Started by”</a>: 2 runs' in page
+
+
+async def test_pages_of_the_list_lead_both_ways_and_miss_nobody(api: Api, browser: Browser) -> None:
+    ids = [run for run in await _runs(api, 104)][::-1]
+
+    def listed(page: str) -> list[str]:
+        return [part.partition('"')[0] for part in page.split('<tr id="r-')[1:]]
+
+    def beside(page: str, rel: str) -> str:
+        found = page.partition(f'rel="{rel}" href="')[2].partition('"')[0]
+        return found.replace("&amp;", "&")
+
+    first = (await browser.open("/runs")).text
+    second = (await browser.open(beside(first, "next"))).text
+    third = (await browser.open(beside(second, "next"))).text
+    assert listed(first) + listed(second) + listed(third) == ids
+    assert (beside(first, "prev"), beside(third, "next")) == ("", "")
+    assert listed((await browser.open(beside(third, "prev"))).text) == listed(second)
+    back = (await browser.open(beside(second, "prev"))).text
+    assert listed(back) == listed(first)
+    assert not beside(back, "prev")
+
+
+async def test_many_runs_are_moved_after_their_number_was_written(
+    api: Api, browser: Browser
+) -> None:
+    runs = await _runs(api, FREELY + 1)
+    waiting = await add_run(api.pool, status="AWAITING_CONFIRMATION")
+    path = "/runs/bulk?action=interrupt&all=1"
+    form = await browser.form(path, "/runs/bulk")
+    refused = await browser.send(form, written="20")
+    assert refused.status_code == 422
+    assert "Write 21 to confirm" in refused.text
+    assert await api.pool.fetchval("SELECT count(*) FROM runs WHERE status = 'RUNNING'") == 21
+    done = await browser.send(await browser.form(path, "/runs/bulk"), written="21", reason="fire")
+    assert "21 runs were interrupted." in done.text
+    assert all(f"/runs/{run}" in done.text for run in runs)
+    assert waiting not in done.text
+    again = await browser.open(path)
+    assert "None of them can be moved this way now." in again.text
+
+
+async def test_a_selection_says_what_became_of_each(api: Api, browser: Browser) -> None:
+    running = (await api.run())["id"]
+    ended = await add_ended_run(api.pool, RunStatus.CANCELLED)
+    path = f"/runs/bulk?action=cancel&id={running}&id={ended}&id=nonsense"
+    page = await browser.open(path)
+    assert "1 run will be cancelled for good." in page.text
+    done = await browser.send(await browser.form(path, "/runs/bulk"))
+    assert "1 run was cancelled. 1 run was not moved" in _words(done.text)
+    assert "this run has ended for good" in done.text
+
+
+async def test_the_switch_keeps_new_work_away_and_says_so_on_every_page(
+    api: Api, browser: Browser
+) -> None:
+    form = await browser.form("/runs", "/switches/draining")
+    sent = await browser.send(form, note="moving to <new> disks")
+    assert sent.status_code == 303
+    page = (await browser.open("/")).text
+    assert "No new work is taken." in page
+    assert "moving to &lt;new&gt; disks" in page
+    back = await browser.form("/runs", "/switches/draining")
+    assert back.fields["draining"] == "false"
+    assert (await browser.send(back)).status_code == 303
+    assert "No new work is taken." not in (await browser.open("/")).text
+
+
+async def test_a_run_is_forked_and_begun_again_from_any_of_its_texts(
+    api: Api, browser: Browser
+) -> None:
+    run = await api.waiting_run()
+    path = f"/runs/{run['id']}"
+    forked = await browser.send(await browser.form(path, f"{path}/fork"), revision="0")
+    assert forked.status_code == 303
+    assert forked.headers["location"].startswith("/documents/")
+    assert run["document_id"] not in forked.headers["location"]
+    assert (await api.post(f"/api/runs/{run['id']}/cancel", {})).status == 202
+    again = await browser.send(await browser.form(path, f"{path}/again"), base_revision="0")
+    assert again.status_code == 303
+    new = (await api.get(f"/api{again.headers['location']}")).json
+    assert (new["document_id"], new["base_revision"]) == (run["document_id"], 0)
+    refused = await browser.send(await browser.form(path, f"{path}/again"), base_revision="0")
+    assert refused.status_code == 409
+    assert again.headers["location"] in refused.text
+    lead = await browser.open(f"{path}/timeline")
+    assert lead.headers["location"] == f"{path}#timeline"
