@@ -40,6 +40,7 @@ async def tab(context: BrowserContext, site: Stack) -> AsyncIterator[Tab]:
     yield tab
     assert tab.trouble == []
 
+
 SHOWN = "els => els.map(el => Number(el.dataset.event))"
 
 
@@ -52,6 +53,29 @@ async def _sees_every_event_once(site: Stack, page: Page, run: Json) -> None:
         return sorted(shown) == [row["seq"] for row in rows]
 
     await eventually(same, seconds=30, what="every event once on the page")
+
+
+async def test_the_whole_way_of_a_run_works_without_script(
+    browser: Browser, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    model[0].rate = 2
+    context = await browser.new_context(java_script_enabled=False)
+    page = await context.new_page()
+    await page.goto(f"http://127.0.0.1:{site.api_port}/")
+    await page.get_by_role("button", name="Run the sample document").click()
+    run_id = page.url.rpartition("/")[2]
+    state = page.locator(".state-word")
+    await page.get_by_label("Why (may stay empty)").fill("wait for the figures")
+    await page.get_by_role("button", name="Interrupt").click()
+    await expect(state).to_contain_text("Interrupted")
+    await expect(page.locator(".state")).to_contain_text("wait for the figures")
+    model[0].rate = 0
+    await page.get_by_role("button", name="Resume").click()
+    await site.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
+    await page.reload()
+    await page.get_by_role("button", name=re.compile(r"Confirm revision \d+")).click()
+    await expect(state).to_contain_text("Confirmed")
+    await context.close()
 
 
 async def test_lists_stay_still_keys_lead_and_many_runs_are_stopped_at_once(
@@ -90,29 +114,6 @@ async def test_lists_stay_still_keys_lead_and_many_runs_are_stopped_at_once(
     await tab.open("/")
     await expect(page.get_by_role("heading", name="Today in numbers")).to_be_visible()
     await tab.check()
-
-
-async def test_the_whole_way_of_a_run_works_without_script(
-    browser: Browser, site: Stack, model: tuple[OfflineModel, str]
-) -> None:
-    model[0].rate = 2
-    context = await browser.new_context(java_script_enabled=False)
-    page = await context.new_page()
-    await page.goto(f"http://127.0.0.1:{site.api_port}/")
-    await page.get_by_role("button", name="Run the sample document").click()
-    run_id = page.url.rpartition("/")[2]
-    state = page.locator(".state-word")
-    await page.get_by_label("Why (may stay empty)").fill("wait for the figures")
-    await page.get_by_role("button", name="Interrupt").click()
-    await expect(state).to_contain_text("Interrupted")
-    await expect(page.locator(".state")).to_contain_text("wait for the figures")
-    model[0].rate = 0
-    await page.get_by_role("button", name="Resume").click()
-    await site.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
-    await page.reload()
-    await page.get_by_role("button", name=re.compile(r"Confirm revision \d+")).click()
-    await expect(state).to_contain_text("Confirmed")
-    await context.close()
 
 
 async def test_an_api_that_dies_costs_the_page_no_event_and_no_word(
