@@ -10,10 +10,10 @@ from api.text import Catalogue
 from api.text_codes import N_
 
 _KINDS = (
-    ("lost", N_("Lost"), N_("calls that ended early before anything of them could be kept")),
-    ("replaced", N_("Replaced"), N_("work on a text that a newer one took the place of")),
-    ("repeated", N_("Sent again"), N_("prompts sent once more to go on where a call had ended")),
-    ("saved", N_("Saved"), N_("replies that were kept when a call ended, and not asked for again")),
+    ("replaced", N_("Replaced"), N_("kept, then a person's change began the step anew")),
+    ("lost", N_("Lost"), N_("the process died with the call")),
+    ("repeated", N_("Repeated"), N_("ended with nothing kept, so asked again from the start")),
+    ("saved", N_("Saved"), N_("ended early and was continued: replies not paid a second time")),
 )
 
 

@@ -83,36 +83,26 @@ async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neigh
 
 
 async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
-    """`lost`: calls that ended without an item kept and did not succeed. `replaced`: calls whose
-    plan a new text made void. `repeated`: prompts sent again to go on with a part that had items.
-    `saved`: replies of calls that ended early, whose items were not asked for again."""
+    """As `/api/observe` counts it. `lost` died with its process; `repeated` failed or was stopped
+    with nothing kept; `replaced` was kept for a step that a person's change began anew; `saved`
+    ended early with items kept: the reply that was not paid a second time."""
     rows = await reader.fetch(
         """
-        WITH told AS (
+        SELECT kind, count(*) AS calls, bool_or(usage_source <> 'reported') AS is_estimate,
+            CASE WHEN kind <> 'saved' THEN sum(cost) END AS cost,
+            (coalesce(sum(tokens_input) FILTER (WHERE kind <> 'saved'), 0)
+                + coalesce(sum(tokens_output), 0))::bigint AS tokens
+        FROM (
             SELECT c.tokens_input, c.tokens_output, c.cost, c.usage_source,
-                c.status IN ('FAILED', 'CANCELLED', 'LOST') AS early, c.items_kept,
-                p.voided_at IS NOT NULL AS void,
-                coalesce(sum(c.items_kept) OVER (PARTITION BY c.plan_id, c.part ORDER BY c.number
-                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) > 0 AS further,
-                lead(c.id) OVER (PARTITION BY c.plan_id, c.part ORDER BY c.number)
-                    IS NOT NULL AS continued
+                CASE WHEN c.status = 'LOST' THEN 'lost'
+                    WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN 'repeated'
+                    WHEN p.voided_at IS NOT NULL THEN 'replaced'
+                    WHEN c.status <> 'SUCCEEDED' THEN 'saved' END AS kind
             FROM model_calls c JOIN step_plans p ON p.id = c.plan_id
             WHERE c.run_id = $1 AND c.status <> 'STARTED'
-        ), sorted AS (
-            SELECT CASE WHEN early AND items_kept = 0 THEN 'lost' WHEN void THEN 'replaced'
-                    WHEN further THEN 'repeated' END AS kind,
-                tokens_input, tokens_output, cost, usage_source
-            FROM told
-            UNION ALL
-            SELECT 'saved', 0, tokens_output, NULL, usage_source FROM told
-            WHERE early AND continued AND items_kept > 0 AND NOT void
-        )
-        SELECT kind, count(*) AS calls, sum(CASE WHEN kind = 'repeated' THEN tokens_input
-                ELSE coalesce(tokens_input, 0) + coalesce(tokens_output, 0) END)::bigint AS tokens,
-            CASE WHEN kind = 'repeated' THEN NULL ELSE sum(cost) END AS cost,
-            bool_or(usage_source <> 'reported') AS is_estimate
-        FROM sorted WHERE kind IS NOT NULL GROUP BY kind
+        ) told
+        WHERE kind IS NOT NULL GROUP BY kind
         """,
         run_id,
     )
-    return {row["kind"]: Waste(**{**dict(row), "tokens": row["tokens"] or 0}) for row in rows}
+    return {row["kind"]: Waste(**dict(row)) for row in rows}

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from api.pages.bulk import FREELY
-from tests.api.harness import Api
+from api.queries.console import waste
+from tests.api.harness import Api, serving, settings_for, with_profile
 from tests.pages.forms import Browser
-from tests.read_rows import add_document, add_ended_run, add_issue, add_run, add_step, add_worker
+from tests.read_rows import (
+    add_call,
+    add_document,
+    add_ended_run,
+    add_issue,
+    add_run,
+    add_step,
+    add_worker,
+)
+from tests.services import PostgresServer
 from workflows.vocabulary import RunStatus
+
+NOW = datetime.now(UTC)
 
 
 @pytest.fixture
@@ -145,6 +158,49 @@ async def test_the_switch_keeps_new_work_away_and_says_so_on_every_page(
     assert back.fields["draining"] == "false"
     assert (await browser.send(back)).status_code == 303
     assert "No new work is taken." not in (await browser.open("/")).text
+
+
+async def test_lists_stay_readable_with_their_age_while_the_database_is_away(
+    postgres: PostgresServer,
+) -> None:
+    url = await postgres.clone()
+    async with serving(settings_for(url)) as api:
+        browser = Browser((await with_profile(api)).client)
+        await api.run(title="Known before")
+        for path in ("/", "/runs"):
+            assert (await browser.open(path)).status_code == 200
+        await api.pool.close()
+        for path in ("/", "/runs"):
+            page = await browser.open(path)
+            assert page.status_code == 503
+            assert "Known before" in page.text
+            assert "What you see is what was known" in page.text
+        never = await browser.open("/runs?q=never-asked")
+        assert never.status_code == 503
+        assert "./redraft doctor" in never.text
+    await postgres.drop(url)
+
+
+async def test_what_was_paid_in_vain_is_told_by_kind(api: Api, browser: Browser) -> None:
+    run = (await api.run())["id"]
+    step = await add_step(api.pool, run, status="FAILED", reason_code="interrupted", ended_at=NOW)
+    for number, status, kept, out in (
+        (1, "LOST", 2, 100),
+        (2, "CANCELLED", 0, 10),
+        (3, "CANCELLED", 3, 1000),
+        (4, "SUCCEEDED", 1, 5000),
+    ):
+        ended = {"status": status, "items_kept": kept, "ended_at": NOW, "number": number}
+        await add_call(api.pool, run, step, tokens_input=7, tokens_output=out, **ended)
+    found = await waste(api.pool, run)
+    assert {kind: one.tokens for kind, one in found.items()} == {
+        "lost": 107,
+        "repeated": 17,
+        "saved": 1000,
+    }
+    page = _words((await browser.open(f"/runs/{run}")).text)
+    assert "Paid in vain, and saved" in page
+    assert "≈ 1,000" in page
 
 
 async def test_a_run_is_forked_and_begun_again_from_any_of_its_texts(
