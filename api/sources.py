@@ -40,19 +40,23 @@ async def add(document_id: DocumentId, request: Request, principal: Writes) -> R
     async with originals.taken(state_of(request).settings, files) as taken:
         return await respond(
             request,
-            lambda c: _add(c, tools, document_id, _Added(wanted=wanted, files=files, taken=taken)),
+            lambda c: add_file(
+                c, tools, document_id, Added(wanted=wanted, files=files, taken=taken)
+            ),
             taken.bound(wanted),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Added:
+class Added:
+    """A source, and the file it was read from, if it was one."""
+
     wanted: requests.AddedSource
     files: list[originals.ReadFile]
     taken: originals.Originals
 
 
-async def _add(connection: Connection, tools: Tools, document_id: str, added: _Added) -> Done:
+async def add_file(connection: Connection, tools: Tools, document_id: str, added: Added) -> Done:
     """The source's row, and that of its file, whose place is known only now."""
     reading = added.files[0].reading if added.files else None
     done = await add_source(connection, tools, document_id, added.wanted, reading)

@@ -13,8 +13,9 @@ from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
 from api.pages import change as pages_change
+from api.pages.added import add_sent
 from api.pages.errors import PageRoute
-from api.pages.forms import failed, go, number, perform_once, read_form, run_path
+from api.pages.forms import Form, failed, go, number, perform_once, read_form, run_path
 from api.pages.render import Refused, list_row, page, words_of
 from api.pages.run import html_of, sources_in_force
 from api.pages.schedule import schedule
@@ -133,20 +134,19 @@ async def _older_sources(reader: Reader, document_id: str) -> list[wire.SourceIn
     return [entry for entry in (listed.items if listed else []) if entry.replaced_by is not None]
 
 
+_SOURCE_FIELDS = {"text": "source", "source-file": "source"}
+
+
 @router.post("/documents/{document_id}/sources", dependencies=[needs(Scope.WRITE, content=True)])
 async def new_source(request: Request, document_id: DocumentId) -> Response:
-    """One more source, pasted or read from a text file by the page."""
-    form = await read_form(request)
-    fields = {"name": form["name"].strip(), "media_type": "text/plain", "text": form["source"]}
+    """One more source, pasted or a file."""
+    form = Form()
     try:
-        wanted = fit(requests.AddedSource, fields)
-        await perform_once(
-            request, form, lambda c, tools: add_source(c, tools, document_id, wanted, None)
-        )
+        await add_sent(request, document_id, form)
     except Refusal as refusal:
         if refusal.status_code == 404:
             raise
-        why = failed(request, refusal, frozenset({"name", "source"}), {"text": "source"})
+        why = failed(request, refusal, frozenset({"name", "source"}), _SOURCE_FIELDS)
         return await document_page(
             request,
             document_id,

@@ -111,7 +111,7 @@ async def create(request: Request) -> Response:
     """`do` says what: `look` the part that a script shows, `preview` the whole page, else start."""
     entered = _entered(request, Form())
     try:
-        async with _sent(request) as sent:
+        async with sent_form(request) as sent:
             entered = _entered(request, typed_in(sent))
             entered.files = await brought(sent)
             doing = entered.form["do"]
@@ -132,7 +132,7 @@ def _names(entered: Entered) -> frozenset[str]:
 
 
 @contextlib.asynccontextmanager
-async def _sent(request: Request) -> AsyncIterator[FormData]:
+async def sent_form(request: Request) -> AsyncIterator[FormData]:
     """The form; its recording, if one was chosen, is streamed to where it may stay."""
     if not is_form(request):
         yield FormData(await read_form(request))
