@@ -164,18 +164,14 @@ async def test_a_document_takes_a_further_source_as_a_file_and_keeps_it(
     run = await api.run()
     path = f"/documents/{run['document_id']}"
     form = await browser.form(path, f"{path}/sources")
-    sent = {"data": form.fields, "follow_redirects": False}
-    answer = await api.client.post(
-        form.action, files=[("source-file", ("会议.txt", GB))], headers=HTML, **sent
-    )
+    file = ("source-file", ("会议.txt", GB))
+    answer = await api.client.post(form.action, data=form.fields, files=[file], headers=HTML)
     assert answer.status_code == 303, answer.text[:2000]
     rows = await api.pool.fetch("SELECT name, text, original_id FROM sources ORDER BY position")
     assert (rows[1]["name"], rows[1]["original_id"] is not None) == ("会议.txt", True)
     assert "李娜: 预算是 25 万元。" in rows[1]["text"]
     form = await browser.form(path, f"{path}/sources")
-    sent["data"] = form.fields
-    refused = await api.client.post(
-        form.action, files=[("source-file", ("x.txt", b"a\0b"))], headers=HTML, **sent
-    )
+    bad = ("source-file", ("x.txt", b"a\0b"))
+    refused = await api.client.post(form.action, data=form.fields, files=[bad], headers=HTML)
     assert refused.status_code == 422
     assert "cannot be stored" in refused.text
