@@ -182,8 +182,7 @@ async def close_call(
     cost = _cost(closing)
     priced = closing.profile is not None and (closing.sound is None or bool(cost))
     currency = pricing.currency(closing.profile.prices) if closing.profile and priced else None
-    values = *_end_of(closing, cost, currency), *_part_after(after)
-    written = await _write_end(connection, values)
+    written = await _write_end(connection, _end_of(closing, cost, currency) + _part_after(after))
     if written is None:
         return False
     await _tell_end(connection, closing, written)
@@ -200,7 +199,7 @@ def _cost(closing: CallClosing) -> Decimal | None:
         by_minutes = pricing.sound(prices, seconds=closing.sound, at=at)
         if by_minutes is not None or closing.usage_source != UsageSource.REPORTED:
             return by_minutes
-    return None if closing.usage is None else pricing.price(prices, **vars(closing.usage), at=at)
+    return pricing.price(prices, **vars(closing.usage), at=at) if closing.usage else None
 
 
 async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | None:
@@ -249,8 +248,7 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                               WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
                               UNION ALL SELECT $10, $9) n),
                 currency = coalesce($11, r.currency), cost_is_estimate = r.cost_is_estimate
-                    OR $9 <> 'reported'
-                    AND (coalesce($5::bigint + $6::bigint, 1) > 0 OR coalesce($10, 0) > 0),
+                    OR $9 <> 'reported' AND coalesce(greatest($5::bigint + $6, $10), 1) > 0,
                 failures = CASE WHEN $32 THEN 0 ELSE r.failures END,
                 failing_since = CASE WHEN $32 THEN NULL ELSE r.failing_since END,
                 last_error_code = CASE WHEN $32 AND (r.failures > 0 OR r.failing_since IS NOT NULL)

@@ -62,9 +62,7 @@ class TranscriptCloser:
                 result={**self._facts(), "source": source_id},
             ),
         )
-        await connection.execute(
-            "UPDATE runs SET unheard_source = NULL, last_progress_at = now() WHERE id = $1", run.id
-        )
+        await self._next_recording(connection, run)
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -95,6 +93,26 @@ class TranscriptCloser:
             Actor.WORKER,
         )
         return source_id
+
+    async def _next_recording(self, connection: Connection, run: RunRow) -> None:
+        """Another that nobody has heard yet is transcribed by a plan of its own; else the run goes
+        on."""
+        await connection.execute(
+            """
+            WITH told AS (
+                UPDATE runs SET last_progress_at = now(), unheard_source = (
+                    SELECT s.id FROM sources s
+                    WHERE s.document_id = $2 AND s.replaced_by IS NULL AND s.blob_id IS NOT NULL
+                      AND s.text = '' ORDER BY s.position LIMIT 1)
+                WHERE id = $1 RETURNING unheard_source
+            )
+            UPDATE step_plans SET voided_at = now()
+            FROM told WHERE id = $3 AND told.unheard_source IS NOT NULL
+            """,
+            run.id,
+            run.document_id,
+            self.claimed.plan_id,
+        )
 
     async def _nothing_heard(self, connection: Connection, run: RunRow) -> None:
         """No word that could be evidence: nothing can be written from it. A transcript that a

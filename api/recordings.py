@@ -97,12 +97,27 @@ def no_room(error: OSError) -> Refusal:
     )
 
 
+@dataclass(kw_only=True)
+class Sound:
+    """A recording in its place, for a document that exists; `stored` as in `Given`."""
+
+    recording: Recording
+    incoming: Incoming
+    stored: bool = False
+
+
 async def take(state: State, document: requests.NewDocument, entry: UploadFile | str) -> Given:
     """The uploaded file, looked at and in its place. Raises 413, 415, 422, 503, 507."""
-    if isinstance(entry, str):
-        raise misfit("/audio", "send the recording as a file")
     if not document.sources:
         await require_recogniser(state.pool, state.settings, document.language)
+    sound = await receive(entry)
+    return Given(document=document, recording=sound.recording, incoming=sound.incoming)
+
+
+async def receive(entry: UploadFile | str) -> Sound:
+    """The same, whoever hears it. Raises 413, 415, 422, 503, 507."""
+    if isinstance(entry, str):
+        raise misfit("/audio", "send the recording as a file")
     if not isinstance(entry.file, Incoming):
         raise Refusal(
             503, ErrorCode.UNAVAILABLE, "recordings need a folder: set REDRAFT_BLOB_URL for the API"
@@ -121,7 +136,7 @@ async def take(state: State, document: requests.NewDocument, entry: UploadFile |
         bytes=incoming.bytes,
         sha256=incoming.sha256,
     )
-    return Given(document=document, recording=recording, incoming=incoming)
+    return Sound(recording=recording, incoming=incoming)
 
 
 def _refused(problem: str) -> Refusal:
@@ -139,7 +154,7 @@ def _refused(problem: str) -> Refusal:
 
 
 @contextlib.asynccontextmanager
-async def kept(given: Given) -> AsyncIterator[None]:
+async def kept(given: Given | Sound) -> AsyncIterator[None]:
     """Around the command: afterwards a row names the file, or the file is gone (the command was
     refused, or its answer a replay). Where nobody knows, a sweep finds out."""
     try:
@@ -167,7 +182,15 @@ async def create_document(connection: Connection, tools: Tools, given: Given) ->
             blob_id,
         )
     else:
-        await _insert_unheard(connection, tools, done.document_id, given.recording, blob_id)
+        first = Unheard(
+            id=new_id(),
+            document_id=done.document_id,
+            blob_id=blob_id,
+            recording=given.recording,
+            position=0,
+            actor=tools.caller.actor,
+        )
+        await insert_unheard(connection, first)
     if not await asyncio.to_thread(given.incoming.touch):
         raise no_room(OSError())
     return done
@@ -202,22 +225,42 @@ async def insert_blob(
     return blob_id
 
 
-async def _insert_unheard(
-    connection: Connection, tools: Tools, document_id: str, recording: Recording, blob_id: str
-) -> None:
+async def store_sound(connection: Connection, document_id: str, sound: Sound) -> str:
+    """The row of the file; its id. Raises 507, 503 when the file is gone."""
+    sound.stored = True
+    blob_id = await insert_blob(connection, document_id, sound.recording, sound.incoming.uri)
+    if not await asyncio.to_thread(sound.incoming.touch):
+        raise no_room(OSError())
+    return blob_id
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unheard:
+    """A source that has a recording and no text."""
+
+    id: str
+    document_id: str
+    blob_id: str
+    recording: Recording
+    position: int
+    actor: str
+
+
+async def insert_unheard(connection: Connection, source: Unheard) -> None:
     await connection.execute(
         """
         INSERT INTO sources (id, document_id, name, media_type, text, sha256, blob_id, position,
                              actor)
-        VALUES ($1, $2, $3, $4, '', $5, $6, 0, $7)
+        VALUES ($1, $2, $3, $4, '', $5, $6, $7, $8)
         """,
-        new_id(),
-        document_id,
-        recording.name,
-        recording.media_type,
-        recording.sha256,
-        blob_id,
-        tools.caller.actor,
+        source.id,
+        source.document_id,
+        source.recording.name,
+        source.recording.media_type,
+        source.recording.sha256,
+        source.blob_id,
+        source.position,
+        source.actor,
     )
 
 

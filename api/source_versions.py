@@ -10,6 +10,7 @@ from api import inserts, queries, requests
 from api.cursors import is_uuid
 from api.errors import Refusal, misfit
 from api.idempotency import Done, Tools
+from api.recordings import Sound, Unheard, insert_unheard, store_sound
 from api.wire.reading import Reading, SourceAdded
 from deploy.database import Connection, Row, new_id
 from workflows.vocabulary import ErrorCode, EventType
@@ -51,6 +52,44 @@ async def add_source(
         location=f"/api/documents/{document_id}/sources/{source_id}",
         document_id=document_id,
     )
+
+
+async def add_recording(
+    connection: Connection, tools: Tools, document_id: str, sound: Sound
+) -> Done:
+    """201: a source without a text, at the end; the next run hears it before anything else."""
+    await inserts.lock_document(connection, document_id)
+    position = await _next_position(connection, document_id)
+    blob_id = await store_sound(connection, document_id, sound)
+    source_id = new_id()
+    await insert_unheard(
+        connection,
+        Unheard(
+            id=source_id,
+            document_id=document_id,
+            blob_id=blob_id,
+            recording=sound.recording,
+            position=position,
+            actor=tools.caller.actor,
+        ),
+    )
+    await _tell(connection, tools, document_id, {"source": source_id, "replaces": None})
+    source = await queries.source(connection, document_id, source_id)
+    assert source is not None
+    return Done(
+        status=201,
+        body=SourceAdded(**dict(source)),
+        location=f"/api/documents/{document_id}/sources/{source_id}",
+        document_id=document_id,
+    )
+
+
+async def lay_beside(
+    connection: Connection, document_id: str, source_id: str, sound: Sound
+) -> None:
+    """The recording of a transcript that came with it."""
+    blob_id = await store_sound(connection, document_id, sound)
+    await connection.execute("UPDATE sources SET blob_id = $2 WHERE id = $1", source_id, blob_id)
 
 
 async def _replaced(connection: Connection, document_id: str, source_id: str | None) -> Row | None:

@@ -14,7 +14,7 @@ from api.bodies import accepts, is_form, read_json
 from api.idempotency import Done, Tools, respond, tools_of
 from api.paths import DocumentId
 from api.principals import Principal, Scope
-from api.source_versions import add_source
+from api.source_versions import add_recording, add_source, lay_beside
 from api.state import state_of
 from api.wire.reading import Preview, SourceAdded, preview
 from deploy.database import Connection
@@ -30,21 +30,42 @@ Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]
     openapi_extra=accepts(requests.AddedSource, form=upload_files.source_schema),
 )
 async def add(document_id: DocumentId, request: Request, principal: Writes) -> Response:
-    """One more source, or with `replaces` the corrected version of one; as JSON or as a file."""
-    files: list[originals.ReadFile] = []
-    if is_form(request):
-        wanted, files = await upload_files.read_source(request)
-    else:
-        wanted = await read_json(request, requests.AddedSource)
+    """One more source, or with `replaces` the corrected version of one; as JSON or as a file. A
+    recording alone is a source that the next run transcribes."""
     tools = tools_of(request)
-    async with originals.taken(state_of(request).settings, files) as taken:
+    if not is_form(request):
+        wanted = await read_json(request, requests.AddedSource)
+        return await respond(
+            request, lambda c: add_source(c, tools, document_id, wanted, None), wanted
+        )
+    async with (
+        upload_files.source_form(request, document_id) as sent,
+        originals.taken(state_of(request).settings, sent.files) as taken,
+    ):
         return await respond(
             request,
-            lambda c: add_file(
-                c, tools, document_id, Added(wanted=wanted, files=files, taken=taken)
-            ),
-            taken.bound(wanted),
+            lambda c: _add_sent(c, tools, document_id, sent, taken),
+            taken.bound(sent.bound()),
         )
+
+
+async def _add_sent(
+    connection: Connection,
+    tools: Tools,
+    document_id: str,
+    sent: upload_files.SourceForm,
+    taken: originals.Originals,
+) -> Done:
+    if sent.wanted is None:
+        assert sent.sound is not None, "one of them came"
+        return await add_recording(connection, tools, document_id, sent.sound)
+    added = Added(wanted=sent.wanted, files=sent.files, taken=taken)
+    done = await add_file(connection, tools, document_id, added)
+    if sent.sound is None:
+        return done
+    assert isinstance(done.body, SourceAdded)
+    await lay_beside(connection, document_id, done.body.id, sent.sound)
+    return replace(done, body=done.body.model_copy(update={"has_audio": True}))
 
 
 @dataclass(frozen=True, kw_only=True)

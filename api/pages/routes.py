@@ -20,6 +20,7 @@ from api.pages import observe as pages_observe
 from api.pages import overview as pages_overview
 from api.pages import preferences as pages_preferences
 from api.pages import queue as pages_queue
+from api.pages import recordings as pages_recordings
 from api.pages import review as pages_review
 from api.pages import review_moves as pages_review_moves
 from api.pages import runs as pages_runs
@@ -46,6 +47,7 @@ for part in (
     pages_queue,
     pages_review,
     pages_review_moves,
+    pages_recordings,
 ):
     router.include_router(part.router)
 

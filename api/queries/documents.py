@@ -11,11 +11,17 @@ from deploy.database import Row
 _LARGEST_NUMBER = 2**31 - 1
 # What a step read when it began; the first transcript of a recording corrects nothing.
 _STALE = """
-    author = 'run' AND EXISTS (
+    EXISTS (
         SELECT FROM sources n JOIN sources o ON o.id = n.replaces AND o.text <> ''
-            JOIN steps t ON t.id = revisions.step_id
-        WHERE n.document_id = revisions.document_id AND n.created_at > t.started_at)
+            LEFT JOIN steps t ON t.id = revisions.step_id
+            LEFT JOIN step_plans p ON p.id = t.plan_id
+        WHERE n.document_id = revisions.document_id AND CASE
+            WHEN author <> 'run' THEN base IS NOT NULL AND n.created_at > revisions.created_at
+            WHEN p.sources IS NULL THEN n.created_at > t.started_at
+            ELSE o.id = ANY (p.sources) END)
 """
+"""A run's: made from a version that was replaced since. A person's: edited before it was; a text
+that came with the document was made from no source of ours."""
 
 
 async def document(reader: Reader, document_id: str) -> wire.Document | None:

@@ -306,7 +306,8 @@ class MadeBy(Wire):
 
 class RevisionInfo(Wire):
     """A revision without its text. `author` is `run` or the person's name. `stale`: a run made it
-    from a source that was corrected since. `has_original`: it was read from a file that is kept."""
+    from a source that was corrected since, or a person edited it before. `has_original`: it was
+    read from a file that is kept."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"comment"})
 

@@ -74,6 +74,43 @@ async def test_a_smaller_window_helps_a_run_whose_parts_were_too_long(shop: Shop
     assert max(len(shown(one)) for one in reviews) <= 100
 
 
+async def test_a_window_that_fails_for_good_fails_the_review_and_is_all_that_is_asked_again(
+    shop: Shop,
+) -> None:
+    """It is never skipped: what the others found is kept, and no score is made of it."""
+    broken, good = True, good_reviewer(errors=planted(1))
+
+    async def others_done() -> bool:
+        return sum(not done for _, done, _ in await shop.told(_REVIEWS)) == 1
+
+    async def play(request: Request) -> Any:
+        if broken and LINES in shown(request):
+            await eventually(others_done, what="all windows but the last")
+            return errors.bad_key()
+        return good(request)
+
+    shop.llm.script({"redraft_review": play})
+    run_id = await long_run(shop, 1500)
+    await _fails(shop, run_id, code="bad_key")
+    [(step, status, reason)] = await shop.steps(run_id)
+    assert (step, status, reason) == ("review", "FAILED", "provider_refused")
+    parts = await shop.told(_REVIEWS)
+    assert len(parts) > 3
+    [[last, window]] = [(part, spec["window"]) for part, done, spec in parts if not done]
+    [[failed, score]] = await shop.told("SELECT reason_params ->> 'part', score FROM runs")
+    assert (failed, score) == (last, None)
+    kept = await shop.keys(run_id)
+    assert len(kept) > 2, "what the other windows found"
+    broken = False
+    before = len(shop.llm.of("redraft_review"))
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await shop.attempt(shop.worker(), run_id, epoch=2).ends()).code == "done"
+    [again] = shop.llm.of("redraft_review")[before:]
+    assert shown(again) == set(range(window["first"], window["last"] + 1))
+    assert await shop.keys(run_id) == [*kept, "E1x"]
+    assert await shop.told("SELECT quote FROM issues") == [("E1x",)]
+
+
 async def test_what_is_done_and_kept_outlives_the_new_cut_and_is_not_asked_for_again(
     shop: Shop,
 ) -> None:

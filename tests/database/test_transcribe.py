@@ -36,10 +36,21 @@ class Recordings:
         self, sound: bytes, *, prices: dict[str, Any] | None = None, **values: Any
     ) -> str:
         """A run whose document has a text and this recording, unheard; `prices` of who hears."""
+        document = await read_rows.add_document(self.shop.pool)
+        source = await self._source(document, sound, 0)
+        await self.profile(prices)
+        row = {"unheard_source": source, "queued_at": datetime.now(UTC), **values}
+        return await read_rows.add_run(self.shop.pool, document, **row)
+
+    async def add(self, run_id: str, sound: bytes) -> None:
+        """A second recording of the run's document."""
+        [[document]] = await self.shop.told("SELECT document_id FROM runs WHERE id = $1", run_id)
+        await self._source(document, sound, 1)
+
+    async def _source(self, document: str, sound: bytes, position: int) -> str:
         incoming = self.store.receive()
         incoming.write(sound)
         incoming.keep()
-        document = await read_rows.add_document(self.shop.pool)
         blob, source = new_id(), new_id()
         row = {"uri": incoming.uri, "name": "a", "media_type": "audio/wav", "bytes": 1}
         await read_rows.insert(
@@ -53,12 +64,10 @@ class Recordings:
             document_id=document,
             blob_id=blob,
             sha256="",
-            position=0,
+            position=position,
             **row,
         )
-        await self.profile(prices)
-        row = {"unheard_source": source, "queued_at": datetime.now(UTC), **values}
-        return await read_rows.add_run(self.shop.pool, document, **row)
+        return source
 
     async def profile(self, prices: dict[str, Any] | None = None) -> None:
         await self.shop.pool.execute(
@@ -145,6 +154,20 @@ async def test_parts_become_one_transcript_and_the_run_goes_on(recordings: Recor
     )
     assert float(told[-1][0]) == pytest.approx(10, abs=0.1)
     assert len(told) == 4
+
+
+async def test_each_recording_of_a_document_is_heard_before_the_run_goes_on(
+    recordings: Recordings,
+) -> None:
+    run_id = await recordings.run(talk(2))
+    await recordings.add(run_id, talk(1))
+    recordings.heard.script = _said
+    assert (await recordings.attempt(run_id)).code == "done"
+    assert await recordings.shop.steps(run_id) == [("transcribe", "SUCCEEDED", None)] * 2
+    assert await recordings.shop.calls(run_id) == [("SUCCEEDED", None)] * 3
+    heard = [text for version, text, _ in await recordings.sources(run_id) if version == 2]
+    assert sorted(len(text.splitlines()) for text in heard) == [1, 2]
+    assert await recordings.run_row(run_id) == ("RUNNING", None, None)
 
 
 async def test_an_interrupt_lets_go_of_the_server_and_a_resume_asks_for_what_is_missing(

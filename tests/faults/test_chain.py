@@ -1,22 +1,30 @@
-"""The chain from a recording or a transcript to the person, for a kind that somebody copied."""
+"""The chain from a recording or a transcript to the person: corrections, deletions, power cuts."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from api.cli.__main__ import main
 from deploy.offline_model.server import OfflineModel
-from tests.fake_llm import FakeLLM
-from tests.fake_llm.recogniser import FakeRecogniser
+from tests import sounds
+from tests.eventually import eventually
+from tests.fake_llm import FakeLLM, Reply, Request, good_reviewer
+from tests.fake_llm.recogniser import FakeRecogniser, Says
+from tests.faults.chains_of_calls import SLOW
 from tests.faults.everything import Mortals
 from tests.faults.kit import PATIENT
 from tests.faults.power_cut import power_cut
+from tests.faults.rows import children_of, left_of
 from tests.services import ROOT, PostgresServer, TemporalServer
 from tests.stack import Json, Stack
 from tests.unit.trips import material
@@ -131,6 +139,98 @@ async def test_a_copied_trip_is_planned_by_the_modules_of_its_own_folder(
     path = f"/api/documents/{run['document_id']}/export?format=md"
     _, body = await chain.call("GET", path)
     assert re.findall(r"^## Day (\d)", body, re.M) == ["1", "2", "3"]
+
+
+@pytest.mark.timeout(200)
+async def test_a_persons_edits_outlive_a_corrected_transcript_and_its_new_run(
+    chain: Stack, llm: FakeLLM
+) -> None:
+    llm.script(good_reviewer(errors=[("on Friday", "on Monday")]))
+    run = await chain.create({"kind": "minutes", "title": "Corrected", "sources": [transcript()]})
+    run = await chain.until(run["id"], "AWAITING_CONFIRMATION", seconds=100)
+    documents = f"/api/documents/{run['document_id']}"
+    offered = run["offered_revision"]
+    _, minutes = await chain.call("GET", f"{documents}/revisions/{offered}")
+    mine = minutes["body"].replace("on Monday", "on Friday") + "\n- Ana: my own note.\n"
+    edit = {"base_revision": offered, "body": mine}
+    assert (await chain.call("POST", f"{documents}/revisions", edit))[0] == 201
+    confirmed = {"revision": offered + 1}
+    assert (await chain.call("POST", f"/api/runs/{run['id']}/confirm", confirmed))[0] == 200
+    [old] = (await chain.call("GET", f"{documents}/sources"))[1]["items"]
+    right = {**transcript(SAID.replace("Friday", "Monday")), "replaces": old["id"]}
+    assert (await chain.call("POST", f"{documents}/sources", right))[0] == 201
+    told = (await chain.call("GET", f"{documents}/revisions"))[1]["items"]
+    assert [one["stale"] for one in told] == [True] * (offered + 2)
+    code, again = await chain.call("POST", f"{documents}/runs", {})
+    assert (code, again["base_revision"]) == (201, offered + 1)
+    again = await chain.until(again["id"], "AWAITING_CONFIRMATION", seconds=100)
+    path = f"{documents}/revisions/{again['offered_revision']}"
+    _, last = await chain.call("GET", path)
+    assert "- Ana: my own note." in last["body"]
+    assert "on Friday" not in last["body"]
+    assert (last["author"], last["stale"]) == ("run", False)
+
+
+def transcript(text: str = SAID) -> Json:
+    return {"name": "t.txt", "media_type": "text/plain", "text": text}
+
+
+@pytest.mark.timeout(200)
+async def test_a_meeting_deleted_at_any_stage_takes_its_recording_and_lets_go_of_its_servers(
+    chain: Stack, llm: FakeLLM, copied: Path
+) -> None:
+    """Heard, drafted, checked, waiting for its person."""
+
+    def play(request: Request) -> Reply:
+        reply = good(request)
+        assert isinstance(reply, Reply)
+        stands = '"title":"waiting"' not in request.prompt.about
+        return replace(reply, hang=True) if stands else reply
+
+    good = good_reviewer()
+    llm.script(play)
+    async with FakeRecogniser(lambda asked: Says(body={}, wait=None)) as heard:
+        speech = {"name": "speech", "model": "fake", "base_url": heard.base_url}
+        assert (await chain.call("POST", "/api/profiles", speech))[0] == 201
+        said, body = ("source", ("t.txt", SAID)), ("body", ("m.md", "# Minutes\n\n- We ship.\n"))
+        stages = {"heard": [], "drafted": [said], "checked": [said, body], "waiting": [said, body]}
+        runs = [await recorded(chain, title, files) for title, files in stages.items()]
+        await llm.wait_until(lambda: llm.in_flight == 2, seconds=100)
+        async with asyncio.timeout(100):
+            await heard.arrived.wait()
+        await chain.until(runs[-1]["id"], "AWAITING_CONFIRMATION", seconds=100)
+        ids = [run[name] for run in runs for name in ("id", "document_id")]
+        ids += await children_of(chain, [run["id"] for run in runs])
+        assert len(files_in(copied / "recordings")) >= len(runs)
+        for run in runs:
+            assert (await chain.call("DELETE", f"/api/documents/{run['document_id']}"))[0] == 204
+        deleted = time.monotonic()
+        await llm.wait_gone(2, seconds=100)
+        async with asyncio.timeout(100):
+            await heard.gone.wait()
+        assert time.monotonic() - deleted < 2 + SLOW
+
+    async def no_file() -> bool:
+        return not files_in(copied / "recordings")
+
+    await eventually(no_file, seconds=100, what="no recording on the disk")
+    assert await left_of(chain, ids) == []
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+async def recorded(chain: Stack, title: str, files: Sequence[tuple[str, Any]]) -> Json:
+    sound = ("audio", ("talk.wav", sounds.wav([(1.0, True)]), "audio/wav"))
+    answer = await chain.http.post(
+        "/api/documents", data={"kind": "minutes", "title": title}, files=[sound, *files]
+    )
+    assert answer.status_code == 201, answer.text
+    path = f"/api/documents/{answer.json()['id']}/runs"
+    code, run = await chain.call("POST", path, {})
+    assert code == 201, run
+    return dict(run)
 
 
 @pytest.mark.timeout(300)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
@@ -83,9 +84,15 @@ async def model() -> AsyncIterator[tuple[OfflineModel, str]]:
 
 
 @pytest_asyncio.fixture
-async def site(start_stack: StartStack, model: tuple[OfflineModel, str]) -> Stack:
-    """API, worker and offline model."""
-    stack = await start_stack({"OPENAI_BASE_URL": model[1], "REDRAFT_OFFLINE_MODEL": "1"})
+async def site(start_stack: StartStack, model: tuple[OfflineModel, str], tmp_path: Path) -> Stack:
+    """API, worker, offline model, and a folder for recordings."""
+    stack = await start_stack(
+        {
+            "OPENAI_BASE_URL": model[1],
+            "REDRAFT_OFFLINE_MODEL": "1",
+            "REDRAFT_BLOB_URL": tmp_path.as_uri(),
+        }
+    )
     await eventually(lambda: stack.sql("SELECT id FROM workers"), seconds=60, what="the worker")
     return stack
 

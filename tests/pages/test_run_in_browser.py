@@ -9,6 +9,8 @@ import pytest
 from playwright.async_api import BrowserContext, expect
 
 from deploy.offline_model.server import OfflineModel
+from tests import sounds
+from tests.eventually import eventually
 from tests.pages.conftest import Tab
 from tests.stack import Stack
 
@@ -141,6 +143,28 @@ async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
     for page in pages:
         await expect(page.locator(".state-word")).to_contain_text("Interrupted")
         assert not await page.evaluate("document.hidden")
+
+
+async def test_a_recording_plays_from_a_line_of_its_transcript(tab: Tab, site: Stack) -> None:
+    said = "[00:00:00] Ana: We begin.\n[00:00:02] Ana: We ship."
+    sound = sounds.wav([(4.0, True)])
+    files = {"audio": ("talk.wav", sound), "source": ("talk.txt", said.encode())}
+    fields = {"kind": "minutes", "title": "Weekly"}
+    answer = await site.http.post("/api/documents", data=fields, files=files)
+    assert answer.status_code == 201, answer.text
+    await tab.open(f"/documents/{answer.json()['id']}")
+    page, opened = tab.page, tab.page.url
+    await page.locator("details.recorded > summary").click()
+    await page.get_by_title("Play from here").nth(1).click()
+
+    async def plays() -> bool:
+        heard = "audio => audio.played.length > 0 && audio.played.start(0) > 1.9"
+        return bool(await page.locator("audio").evaluate(heard))
+
+    await eventually(plays, seconds=30, what="sound from the second line on")
+    assert page.url == opened, "without the script the link opens the recording"
+    await page.get_by_text("Add a recording").click()
+    await tab.check()
 
 
 async def test_every_other_page_has_no_fault_that_axe_can_see(tab: Tab) -> None:
