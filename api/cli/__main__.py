@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from api.cli import commands, documents
+from api.cli import commands, documents, language
 from api.cli import many as cli_many
 from api.cli import service as cli_service
 from api.cli.client import (
@@ -42,6 +42,7 @@ def _common() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--url", help="address of the API (REDRAFT_URL)")
     common.add_argument("--json", action="store_true", help="print JSON")
+    common.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")
     return common
 
 
@@ -231,10 +232,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     client: Client | None = None
     try:
+        language.use(given.lang, os.environ)
         client = Client(find_address(given.url, os.environ))
         command: Command = given.run
         return command(client, given)
-    except UsageError as error:
+    except (UsageError, language.NoSuchLanguage) as error:
         complain(f"redraft {given.command}: {error}")
         return USAGE
     except Refused as refused:

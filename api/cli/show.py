@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from api.cli.language import sentence as localized
 from api.cli.words import (
     STATUS_STYLES,
     clean,
@@ -282,7 +283,8 @@ def issues_table(issues: Sequence[Json], limit: int = 20) -> RenderableType:
 def print_refusal(code: str, problem: Json, act: str) -> None:
     """Code, sentence, the fields at fault, the next act: on standard error."""
     sentence = clean(problem.get("detail") or problem.get("title") or "refused")
-    complain(f"redraft: {code}: {sentence}")
+    told = localized("refusal", code, problem.get("params"))
+    complain(f"redraft: {code}: {told or sentence}")
     for error in problem.get("errors") or []:
         line = f"{clean(error.get('pointer', ''))}: {clean(error.get('detail', ''))}"
         if line not in sentence:

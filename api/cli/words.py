@@ -1,4 +1,4 @@
-"""English sentences of the command line for statuses, reasons, phases, events and refusals.
+"""Sentences of the command line for statuses, reasons, phases, events and refusals.
 
 The API sends codes and parameters, never sentences. What a model, a file or a provider wrote is
 cleaned before it reaches a terminal: an escape sequence in a title would act on it.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from api.cli.language import sentence
 from api.text_codes import STATUS
 
 Json = Mapping[str, Any]
@@ -94,7 +95,7 @@ _FOREIGN = {**_BIDI, **_CONTROLS}
 
 def status_word(status: str) -> str:
     """What the pages call it."""
-    return STATUS.get(status, (status,))[0]
+    return sentence("status", status) or STATUS.get(status, (status,))[0]
 
 
 def status_words(status: str) -> str:
@@ -119,13 +120,18 @@ def reason_sentence(run: Json) -> str:
     code = reason.get("code")
     if not code:
         return ""
-    facts = _facts(reason.get("params") or {})
+    params = reason.get("params") or {}
+    if told := sentence("reason", str(code), {**run, **params}):
+        return told
+    facts = _facts(params)
     return REASONS.get(str(code), str(code)) + (f" ({facts})" if facts else "")
 
 
 def phase_sentence(run: Json) -> str:
     """What a RUNNING run is doing right now."""
     phase = run.get("phase") or {}
+    if told := sentence("waits", str(phase.get("code", "")), phase.get("params")):
+        return told
     facts = _facts(phase.get("params") or {})
     return str(phase.get("code", "")).replace("_", " ") + (f" ({facts})" if facts else "")
 
@@ -150,8 +156,10 @@ def event_sentence(event: Json) -> str:
     said = facts.pop("comment", None)
     if isinstance(keys := event.get("keys"), list):
         facts["count"] = len(keys)
-    sentence = f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
-    return f"{sentence} — {event.get('actor')} said: “{one_line(said, 500)}”" if said else sentence
+    told = sentence("event", str(event.get("type", "")), event)
+    if told is None:
+        told = f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
+    return f"{told} — {event.get('actor')} said: “{one_line(said, 500)}”" if said else told
 
 
 def event_line(event: Json) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import metadata
 
+from api.openapi import PRODUCT_VERSION
 from api.pages.view import TONES
-from api.text import Catalogue
+from api.text import Catalogue, available, catalogue
 from api.text_codes import N_
 from workflows.vocabulary import Phase, RunStatus
 
@@ -32,6 +35,9 @@ _GLOSSARY = (
     (N_("Profile"), N_("Which model answers, where, with which parameters and prices.")),
     (N_("Offered revision"), N_("The best revision so far: what you are asked to confirm.")),
 )
+
+_PARTS = ("temporalio", "fastapi", "asyncpg", "openai", "Jinja2", "babel", "pydantic", "nh3")
+_LONGEST = 60
 
 _ORDER = (
     Phase.QUEUED,
@@ -76,6 +82,38 @@ def _state(code: Phase | RunStatus, words: Catalogue) -> State:
     )
 
 
-def glossary(words: Catalogue) -> Sequence[tuple[str, str]]:
-    """Word and meaning."""
-    return [(words.text(word), words.text(meaning)) for word, meaning in _GLOSSARY]
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A word of the glossary in the page's language, what it is in the others, its meaning."""
+
+    word: str
+    elsewhere: str
+    meaning: str
+
+
+def glossary(words: Catalogue) -> Sequence[Entry]:
+    """Every word in both languages: teams speak both."""
+    others = [catalogue(name) for name in available() if name != words.locale]
+    return [
+        Entry(
+            word=words.text(word),
+            elsewhere=", ".join(other.text(word) for other in others),
+            meaning=words.text(meaning),
+        )
+        for word, meaning in _GLOSSARY
+    ]
+
+
+@lru_cache(maxsize=1)
+def versions() -> Sequence[tuple[str, str, str]]:
+    """Name, version and licence of Redraft and of what it is mostly made of, as installed."""
+    return [("Redraft", PRODUCT_VERSION, "Apache-2.0"), *(_installed(name) for name in _PARTS)]
+
+
+def _installed(name: str) -> tuple[str, str, str]:
+    facts = metadata(name).json
+    licence = str(facts.get("license_expression") or facts.get("license") or "")
+    if not licence or len(licence) > _LONGEST:  # some put the whole text there
+        named = [one for one in facts.get("classifier", ()) if one.startswith("License")]
+        licence = named[0].rsplit("::", 1)[-1].strip() if named else ""
+    return name, str(facts["version"]), licence

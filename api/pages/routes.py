@@ -26,7 +26,7 @@ from api.pages import review_moves as pages_review_moves
 from api.pages import runs as pages_runs
 from api.pages import settings as pages_settings
 from api.pages.errors import PageRoute, UnknownPage
-from api.pages.help import glossary, states
+from api.pages.help import glossary, states, versions
 from api.pages.render import page, static, static_files, words_of
 from api.pages.run import run_page
 from api.principals import Scope
@@ -76,7 +76,12 @@ async def one_run(request: Request, run_id: str) -> Response:
 async def help_page(request: Request) -> Response:
     words = words_of(request)
     return await page(
-        request, "help.html", section="/help", states=states(words), glossary=glossary(words)
+        request,
+        "help.html",
+        section="/help",
+        states=states(words),
+        glossary=glossary(words),
+        versions=versions(),
     )
 
 

@@ -33,4 +33,8 @@ document.addEventListener("submit", (event) => {
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 if (zone && zone !== root.dataset.zone) {
   remember("redraft_zone", zone);
+  // This page's times are turned by `times.js`: the foot has to say so, too.
+  for (const said of document.querySelectorAll("[data-zone-said]")) {
+    said.textContent = said.textContent.replace(root.dataset.zone, zone);
+  }
 }

@@ -1,0 +1,51 @@
+"""The language of the terminal: `--lang`, else LC_ALL, LC_MESSAGES, LANG.
+
+English has the command line's own short sentences; another language those of the pages, so that
+a code is told with the same words everywhere. JSON, lines in a pipe and codes stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_ENGLISH = "en"
+_chosen = {"locale": _ENGLISH}
+
+
+class NoSuchLanguage(Exception):
+    """`--lang` names a language that there is not."""
+
+
+def use(given: str | None, environ: Mapping[str, str]) -> None:
+    """Once a command; raises NoSuchLanguage."""
+    asked = given or next(
+        (environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), ""
+    )
+    _chosen["locale"] = _ENGLISH
+    if asked[:2].lower() in ("", _ENGLISH, "c", "c.", "po"):
+        return
+    # The catalogues take a tenth of a second to read: only who wants one waits for it.
+    from api import languages
+
+    found = languages.match(asked)
+    if found is None and given:
+        raise NoSuchLanguage(f"--lang: there are {', '.join(languages.NAMES)}")
+    _chosen["locale"] = found or _ENGLISH
+
+
+def sentence(family: str, code: str, params: Mapping[str, Any] | None = None) -> str | None:
+    """The sentence of a code in the chosen language; None in English, or when it has none."""
+    if _chosen["locale"] == _ENGLISH:
+        return None
+    from api import text, text_codes
+
+    words = text.catalogue(_chosen["locale"])
+    if code not in text_codes.WORDINGS[family]:
+        return None
+    known = dict(params or {})
+    if isinstance(name := known.get("name"), str):
+        known["name"] = words.sentence("step", name)
+    if isinstance(severity := known.get("severity"), str):
+        known["severity"] = words.sentence("severity", severity)
+    return words.sentence(family, code, known)
