@@ -114,13 +114,13 @@ form.addEventListener("submit", (event) => {
   } else if (DECISIONS.has(verb)) {
     leave(button);
   } else {
-    send(button, verb).catch(() => native(button));
+    send(button, verb).catch(() => setTimeout(native, 0, button));
   }
 });
 
 async function leave(button) {
   await draft.settle();
-  native(button);
+  setTimeout(native, 0, button); // not inside the event: a form does not submit itself there
 }
 
 function native(button) {
