@@ -7,6 +7,8 @@ Shapes, as the products export them (public parsers of these files describe the 
 - 腾讯会议 TXT and DOCX: `张三(00:00:05): 文字`, `张三（00:12:34）：` with the text below, or
   `说话人1 00:05` with the text below.
 - Zoom, saved captions (`meeting_saved_closed_caption.txt`): `[Ana Ruiz] 10:02:11`, text below.
+- Zoom, saved chat: `10:02:11 From Ana Ruiz to Everyone: text`, or the text below, after a tab; who
+  wrote to one person stays `Ana Ruiz to Bo`.
 - Teams DOCX: title, `15 June 2026, 03:35am`, `27m 42s`, `Nick started transcription`, then
   `David Mulholland   0:03` and the text.
 - Others: `[00:12] Ana: text`, `00:00:12 Ana: text`, `00:12:34 Ana` with the text below.
@@ -35,6 +37,10 @@ _ABOVE = (
     re.compile(rf"^(?P<time>\d{{1,3}}:\d{{2}}:\d{{2}})[ \t]+{_NAME}[ \t]*$"),
 )
 _BEFORE = re.compile(rf"^(?:\[{_TIME}\]|{_TIME.replace('time', 'bare')})[ \t]+(?P<rest>\S[^\n]*)$")
+_CHAT = re.compile(
+    rf"^(?P<time>\d{{1,2}}:\d{{2}}:\d{{2}})[ \t]+From[ \t]+{_NAME}"
+    r"(?:[ \t]+to[ \t]+(?:Everyone|所有人))?[ \t]*[:：][ \t]*(?P<text>[^\n]*)$"
+)
 _MARKS = (
     (re.compile(r"^文字记录[:：]?\s*$", re.M), "feishu"),
     (re.compile(r"腾讯会议"), "tencent"),
@@ -56,7 +62,7 @@ class _Turn:
 
 def _turn(row: str) -> _Turn | None:
     row = row.strip()
-    for shape in _ABOVE:
+    for shape in (*_ABOVE, _CHAT):
         found = shape.match(row)
         start = milliseconds(found.group("time")) if found else None
         if found is None or start is None or not _is_name(found.group("name")):
@@ -91,6 +97,8 @@ def _is_name(text: str) -> bool:
 def vendor_of(text: str) -> str:
     head = text[:_HEAD]
     if re.search(rf"^\[[^\]\n]{{1,60}}\][ \t]*{STAMP}[ \t]*$", head, re.M):
+        return "zoom"
+    if any(_CHAT.match(row.strip()) for row in head.split("\n")):
         return "zoom"
     return next((name for mark, name in _MARKS if mark.search(head)), "")
 

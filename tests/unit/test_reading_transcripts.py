@@ -44,6 +44,9 @@ def read(text: str, name: str) -> Parsed:
         ),
         ("last_line.srt", "1\n00:00:05,000 --> 00:00:08,000\nAna Ruiz: We ship & test."),
         ("zoom_saved.txt", "[Ana Ruiz] 00:00:05\nWe ship & test.\n\n"),
+        ("zoom_chat.txt", "00:00:05\t From Ana Ruiz to Everyone: We ship & test.\n"),
+        ("zoom_chat_new.txt", "00:00:05 From Ana Ruiz to Everyone:\n\tWe ship & test.\n"),
+        ("zoom_chat_old.txt", "00:00:05\t From Ana Ruiz : We ship & test.\n"),
         ("teams.txt", "Nick started transcription\nAna Ruiz   0:05\nWe ship & test.\n"),
         ("feishu.txt", "文字记录:\nAna Ruiz 00:05 \nWe ship & test.\n"),
         ("tencent.txt", "腾讯会议\nAna Ruiz(00:00:05): We ship & test.\nBen(00:00:09): ok\n"),
@@ -253,3 +256,11 @@ def test_no_word_of_any_file_is_lost(rows: list[str], name: str) -> None:
     kept = parsed.text + " ".join(out.text for out in parsed.left_out)
     for row, word in (("<v Ana>a", "a"), ("</v>b", "b"), ("Ana: c", "c"), ("words", "words")):
         assert kept.count(word) >= rows.count(row)
+
+
+def test_who_writes_to_one_person_in_a_chat_is_told_from_who_writes_to_all() -> None:
+    parsed = read("10:00:05 From Ana to Bo: psst\n10:00:09 From Ana to Everyone: hello\n", "c.txt")
+    assert [(line.speaker, line.text) for line in parsed.lines] == [
+        ("Ana to Bo", "psst"),
+        ("Ana", "hello"),
+    ]
