@@ -1,0 +1,101 @@
+"""The operator at work in the browser: lists, many runs at once, keys, and no script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, BrowserContext, expect
+from temporalio.client import Client
+
+from deploy.offline_model.server import OfflineModel
+from tests.pages.conftest import Tab
+from tests.services import PostgresServer, TemporalServer
+from tests.stack import Stack, minutes
+
+pytestmark = pytest.mark.browser
+
+
+@pytest_asyncio.fixture(scope="module")
+async def site(
+    postgres: PostgresServer,
+    temporal: TemporalServer,
+    temporal_client: Client,
+    model: tuple[OfflineModel, str],
+) -> AsyncIterator[Stack]:
+    """One API, worker and database for the tests of this file, which name their own runs."""
+    environment = {"OPENAI_BASE_URL": model[1], "REDRAFT_OFFLINE_MODEL": "1"}
+    stack = Stack(postgres, temporal, temporal_client, model[1], environment)
+    yield await stack.start()
+    await stack.stop()
+
+
+@pytest_asyncio.fixture
+async def tab(context: BrowserContext, site: Stack) -> AsyncIterator[Tab]:
+    tab = Tab(page=await context.new_page(), origin=f"http://127.0.0.1:{site.api_port}")
+    tab.watch()
+    yield tab
+    assert tab.trouble == []
+
+
+async def test_the_whole_way_of_a_run_works_without_script(
+    browser: Browser, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    model[0].rate = 2
+    context = await browser.new_context(java_script_enabled=False)
+    page = await context.new_page()
+    await page.goto(f"http://127.0.0.1:{site.api_port}/")
+    await page.get_by_role("button", name="Run the sample document").click()
+    run_id = page.url.rpartition("/")[2]
+    state = page.locator(".state-word")
+    await page.get_by_label("Why (may stay empty)").fill("wait for the figures")
+    await page.get_by_role("button", name="Interrupt").click()
+    await expect(state).to_contain_text("Interrupted")
+    await expect(page.locator(".state")).to_contain_text("wait for the figures")
+    model[0].rate = 0
+    await page.get_by_role("button", name="Resume").click()
+    await site.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
+    await page.reload()
+    await page.get_by_role("button", name=re.compile(r"Confirm revision \d+")).click()
+    await expect(state).to_contain_text("Confirmed")
+    await context.close()
+
+
+async def test_lists_stay_still_keys_lead_and_many_runs_are_stopped_at_once(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    page = tab.page
+    model[0].rate = 1
+    for title in ("First", "Second"):
+        await site.create(minutes(title=title, tags=["still"]))
+    await tab.open("/runs?tag=still")
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await site.create(minutes(title="Third", tags=["still"]))
+    await expect(page.locator("[data-newer]")).to_contain_text("1 new")
+    await expect(page.locator("tbody tr")).to_have_count(2)  # rows never move by themselves
+    await page.get_by_role("link", name="1 new").click()
+    await expect(page.locator("tbody tr")).to_have_count(3)
+
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("/")
+    await page.keyboard.type("?gr")  # a field is being typed into: no shortcut
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator("#q")).to_have_value("?gr")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await expect(page.locator("[data-picked-count]")).to_have_text("1")
+    await page.get_by_label("Select all on this page").check()
+    await tab.check()
+    await page.get_by_role("button", name="Interrupt …").click()
+    await expect(page.get_by_text("3 runs will be interrupted.")).to_be_visible()
+    await tab.check()
+    await page.get_by_role("button", name="Interrupt them").click()
+    await expect(page.get_by_text("3 runs were interrupted.")).to_be_visible()
+    await tab.open("/")
+    await expect(page.get_by_role("heading", name="Today in numbers")).to_be_visible()
+    await tab.check()
