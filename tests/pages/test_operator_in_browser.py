@@ -1,4 +1,4 @@
-"""The operator at work in the browser: lists, many runs at once, keys, and no script."""
+"""The operator at work in the browser: an API that dies, many runs at once, keys, no script."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 from temporalio.client import Client
 
 from deploy.offline_model.server import OfflineModel
+from tests.eventually import eventually
 from tests.pages.conftest import Tab
 from tests.services import PostgresServer, TemporalServer
-from tests.stack import Stack, minutes
+from tests.stack import Json, Stack, minutes
 
 pytestmark = pytest.mark.browser
 
@@ -38,6 +39,20 @@ async def tab(context: BrowserContext, site: Stack) -> AsyncIterator[Tab]:
     tab.watch()
     yield tab
     assert tab.trouble == []
+
+
+SHOWN = "els => els.map(el => Number(el.dataset.event))"
+
+
+async def _sees_every_event_once(site: Stack, page: Page, run: Json) -> None:
+    async def same() -> bool:
+        rows = await site.sql(
+            "SELECT seq FROM run_events WHERE run_id = $1 ORDER BY seq", run["id"]
+        )
+        shown = await page.eval_on_selector_all("[data-event]", SHOWN)
+        return sorted(shown) == [row["seq"] for row in rows]
+
+    await eventually(same, seconds=30, what="every event once on the page")
 
 
 async def test_the_whole_way_of_a_run_works_without_script(
@@ -99,3 +114,28 @@ async def test_lists_stay_still_keys_lead_and_many_runs_are_stopped_at_once(
     await tab.open("/")
     await expect(page.get_by_role("heading", name="Today in numbers")).to_be_visible()
     await tab.check()
+
+
+async def test_an_api_that_dies_costs_the_page_no_event(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    page = tab.page
+    model[0].rate = 3
+    run = await site.create(minutes(errors=3, title="Watched"))
+    await tab.open(f"/runs/{run['id']}")
+    await expect(page.locator("[data-connection]")).to_have_text("Live")
+    stream = page.locator(".stream").first
+    await expect(stream).to_contain_text("items")
+
+    site.kill(site.api_process)  # type: ignore[arg-type]
+    bar = page.locator("[data-lostbar]")
+    await expect(bar).to_contain_text(re.compile(r"Connection lost, showing up to event \d+"))
+    await expect(page.locator("[data-connection]")).to_have_text("Reconnecting")
+    await expect(stream).to_contain_text("items")  # what was known stays to be read
+    site.api()
+    await site.until_ready()
+    await expect(page.locator("[data-connection]")).to_have_text("Live")
+    await expect(bar).to_contain_text("Caught up")
+    await site.call("POST", f"/api/runs/{run['id']}/interrupt", {})  # it may be over by now
+    await expect(page.locator(".state-word")).to_contain_text(re.compile("Interrupted|Needs you"))
+    await _sees_every_event_once(site, page, run)
