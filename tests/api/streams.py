@@ -42,6 +42,10 @@ class Served:
         self._server.should_exit = True
 
     @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    @property
     def feed(self) -> Feed:
         """The process's reader; there once a stream was opened."""
         feed = self.app.state.redraft_feed
@@ -93,8 +97,11 @@ async def frames(response: httpx2.Response) -> AsyncIterator[Frame]:
 
 
 @contextlib.asynccontextmanager
-async def serving_on_a_port(settings: Settings) -> AsyncIterator[Served]:
-    app = create_app(settings, kinds={})
+async def serving_on_a_port(
+    settings: Settings, *, with_kinds: bool = False
+) -> AsyncIterator[Served]:
+    """`with_kinds`: where documents are made by requests, too."""
+    app = create_app(settings, kinds=None if with_kinds else {})
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         app, log_config=None, access_log=False, lifespan="on", timeout_graceful_shutdown=2
