@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any, Literal
 
+import pytest
 import pytest_asyncio
-from axe_playwright_python.async_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from temporalio.client import Client
 
 from deploy.offline_model.server import OfflineModel
-from tests.conftest import StartStack
-from tests.eventually import eventually
 from tests.promised import Part, browser_program, require
+from tests.services import PostgresServer, TemporalServer
 from tests.stack import Stack
 
 expect.set_options(timeout=30_000)
@@ -26,6 +27,12 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+EVERYTHING = {"resultTypes": ["violations"]}
+ONLY_COLOURS = {**EVERYTHING, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
+SCHEMES: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
+    ("light", EVERYTHING),
+    ("dark", ONLY_COLOURS),
+)
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -64,10 +71,15 @@ class Tab:
 
     async def check(self) -> None:
         """No fault that axe can see (WCAG A and AA), light and dark, and nothing beyond 320 px."""
-        for scheme in ("light", "dark"):
+        await self.page.evaluate(AXE_SCRIPT)
+        for scheme, options in SCHEMES:
             await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            found = await Axe().run(self.page)
+            found = AxeResults(await self.page.evaluate("o => axe.run(document, o)", options))
             assert found.violations_count == 0, found.generate_report()
+        await self.fits()
+
+    async def fits(self) -> None:
+        """Nothing stands beyond 320 px."""
         await self.page.set_viewport_size({"width": 320, "height": 800})
         width = await self.page.evaluate("document.documentElement.scrollWidth")
         assert width <= 320, f"{self.page.url} is {width} px wide"
@@ -83,18 +95,32 @@ async def model() -> AsyncIterator[tuple[OfflineModel, str]]:
     await server.stop()
 
 
+@pytest_asyncio.fixture(scope="session")
+async def running_site(
+    postgres: PostgresServer,
+    temporal: TemporalServer,
+    temporal_client: Client,
+    model: tuple[OfflineModel, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[Stack]:
+    """API, worker, offline model, and a folder for recordings: one for all tests of the pages."""
+    environment = {
+        "OPENAI_BASE_URL": model[1],
+        "REDRAFT_OFFLINE_MODEL": "1",
+        "REDRAFT_BLOB_URL": tmp_path_factory.mktemp("recordings").as_uri(),
+    }
+    stack = Stack(postgres, temporal, temporal_client, model[1], environment)
+    yield await stack.start()
+    await stack.stop()
+
+
 @pytest_asyncio.fixture
-async def site(start_stack: StartStack, model: tuple[OfflineModel, str], tmp_path: Path) -> Stack:
-    """API, worker, offline model, and a folder for recordings."""
-    stack = await start_stack(
-        {
-            "OPENAI_BASE_URL": model[1],
-            "REDRAFT_OFFLINE_MODEL": "1",
-            "REDRAFT_BLOB_URL": tmp_path.as_uri(),
-        }
-    )
-    await eventually(lambda: stack.sql("SELECT id FROM workers"), seconds=60, what="the worker")
-    return stack
+async def site(running_site: Stack, model: tuple[OfflineModel, str]) -> AsyncIterator[Stack]:
+    """The session's stack, with nothing running and nothing waiting; a test names its own runs."""
+    model[0].rate = 0
+    yield running_site
+    model[0].rate = 0
+    await running_site.settle()
 
 
 @pytest_asyncio.fixture

@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, expect
-from temporalio.client import Client
+from playwright.async_api import Browser, Page, expect
 
 from deploy.offline_model.server import OfflineModel
 from tests.eventually import eventually
 from tests.pages.conftest import Tab
-from tests.services import PostgresServer, TemporalServer
 from tests.stack import Json, Stack, minutes
 
 pytestmark = pytest.mark.browser
-
-
-@pytest_asyncio.fixture(scope="module")
-async def site(
-    postgres: PostgresServer,
-    temporal: TemporalServer,
-    temporal_client: Client,
-    model: tuple[OfflineModel, str],
-) -> AsyncIterator[Stack]:
-    """One API, worker and database for the tests of this file, which name their own runs."""
-    environment = {"OPENAI_BASE_URL": model[1], "REDRAFT_OFFLINE_MODEL": "1"}
-    stack = Stack(postgres, temporal, temporal_client, model[1], environment)
-    yield await stack.start()
-    await stack.stop()
-
-
-@pytest_asyncio.fixture
-async def tab(context: BrowserContext, site: Stack) -> AsyncIterator[Tab]:
-    tab = Tab(page=await context.new_page(), origin=f"http://127.0.0.1:{site.api_port}")
-    tab.watch()
-    yield tab
-    assert tab.trouble == []
 
 
 SHOWN = "els => els.map(el => Number(el.dataset.event))"
@@ -61,7 +35,7 @@ async def test_the_whole_way_of_a_run_works_without_script(
     model[0].rate = 2
     context = await browser.new_context(java_script_enabled=False)
     page = await context.new_page()
-    await page.goto(f"http://127.0.0.1:{site.api_port}/")
+    await page.goto(f"http://127.0.0.1:{site.api_port}/runs/new?kind=minutes")
     await page.get_by_role("button", name="Run the sample document").click()
     run_id = page.url.rpartition("/")[2]
     state = page.locator(".state-word")

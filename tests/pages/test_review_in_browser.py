@@ -32,7 +32,7 @@ def text_of(page: Page) -> Any:
     return page.get_by_label(re.compile("Text of the document, from revision"))
 
 
-async def test_review_edit_comment_one_more_round_and_confirm(
+async def test_what_is_typed_is_kept_and_an_older_tab_overwrites_nothing(
     tab: Tab, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
     run = await offered(site, model, title=HOSTILE, name=HOSTILE)
@@ -41,15 +41,23 @@ async def test_review_edit_comment_one_more_round_and_confirm(
     await expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
     await expect(page.get_by_text("1 of 1")).to_be_visible()
     await expect(page.locator(".sheet ins").first).to_be_visible()
-    await tab.check()
     await _typing_is_kept(page, site, run)
+
+
+async def test_a_comment_and_a_lock_go_into_one_more_round(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    run = await offered(site, model, title=HOSTILE, name=HOSTILE)
     await _one_more_round(tab, site, run)
-    await _two_decide(page, site, run)
+
+
+async def test_who_decides_second_reads_what_the_first_decided(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    run = await offered(site, model)
+    await _two_decide(tab.page, site, run)
     await tab.open("/queue")
-    await expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
-    await tab.check()
-    await tab.open(f"/documents/{run['document_id']}")
-    await tab.check()
+    await expect(tab.page.get_by_text("Nothing waits for you.")).to_be_visible()
 
 
 async def _typing_is_kept(page: Page, site: Stack, run: Json) -> None:
@@ -94,7 +102,7 @@ async def _one_more_round(tab: Tab, site: Stack, run: Json) -> None:
     await page.get_by_role("button", name="Send it back").click()
     await page.wait_for_url("**/queue?done=1")
     await site.until(run["id"], "AWAITING_CONFIRMATION", seconds=90)
-    comments = await site.sql("SELECT text FROM comments")
+    comments = await site.sql("SELECT text FROM comments WHERE run_id = $1", run["id"])
     assert [row["text"] for row in comments] == [HOSTILE]
 
 
