@@ -112,7 +112,7 @@ async def test_start_watch_interrupt_edit_resume_confirm(
 
     await tab.open("/runs?q=Kick-off")
     await expect(page.locator("tbody tr")).to_have_count(1)
-    await page.get_by_role("link", name="Kick-off").click()
+    await page.locator("tbody a.title").click()
     await page.get_by_role("link", name="All revisions").click()
     await expect(page.get_by_role("heading", level=1)).to_contain_text("Kick-off")
 
