@@ -34,7 +34,10 @@ log = logging.getLogger("redraft.api")
 DRAIN_BYTES, DRAIN_SECONDS = 100_000_000, 10.0
 SILENCE_SECONDS = 30.0
 """In which nothing of a request's body arrives: it is not waited for any longer."""
-_RECORDED = frozenset({"/api/documents", "/runs/new"})
+_RECORDED = re.compile(
+    r"/api/documents|/runs/new|/api/documents/[^/]+/sources|/documents/[^/]+/recordings"
+)
+"""Where a form may bring a recording."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -91,11 +94,11 @@ def _check_origin(method: str, headers: Headers) -> None:
         raise Refusal(403, ErrorCode.BAD_ORIGIN, "writes from pages of another origin are refused")
 
 
-def _limit(path: str, headers: Headers, settings: Settings) -> int:
-    """Largest body; a form of a new document may bring a recording."""
+def largest_body(path: str, headers: Headers, settings: Settings) -> int:
+    """Largest body; some forms may bring a recording."""
     if not headers.get("content-type", "").lower().startswith("multipart/form-data"):
         return TEXT_BYTES
-    return FORM_BYTES + (recordings.limit(settings) if path in _RECORDED else 0)
+    return FORM_BYTES + (recordings.limit(settings) if _RECORDED.fullmatch(path) else 0)
 
 
 _CLOSE = {"Connection": "close"}
@@ -116,7 +119,7 @@ class _Exchange:
         given = self.headers.get("x-request-id", "")
         self.request_id = given if _REQUEST_ID.fullmatch(given) else new_id()
         scope["redraft.request_id"] = self.request_id
-        self.limit = _limit(scope["path"], self.headers, state.settings)
+        self.limit = largest_body(scope["path"], self.headers, state.settings)
         self.received, self.complete = 0, False
         self.status, self.began, self.streams = 0, time.perf_counter(), False
 

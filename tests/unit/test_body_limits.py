@@ -1,0 +1,24 @@
+"""How large the body of a request may be, by where it goes."""
+
+import pytest
+from starlette.datastructures import Headers
+
+from api import edge, recordings
+from deploy.settings import Settings
+
+FORM = Headers({"content-type": "multipart/form-data; boundary=b"})
+SETTINGS = Settings(database_url="")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/documents", "/api/documents/d1/sources", "/runs/new", "/documents/d1/recordings"],
+)
+def test_a_form_that_may_bring_a_recording_may_be_as_large_as_one(path: str) -> None:
+    assert edge.largest_body(path, FORM, SETTINGS) > recordings.limit(SETTINGS)
+    assert edge.largest_body(path, Headers({}), SETTINGS) < recordings.limit(SETTINGS)
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/documents/d1", "/api/documents/d1/revisions"])
+def test_any_other_form_may_not(path: str) -> None:
+    assert edge.largest_body(path, FORM, SETTINGS) < recordings.limit(SETTINGS)
