@@ -11,12 +11,11 @@ from api import drafts, queries, requests
 from api.auth import needs
 from api.bodies import accepts, json_body
 from api.errors import misfit
-from api.idempotency import Done, perform, respond, tools_of
+from api.idempotency import perform, respond, tools_of
 from api.paths import DocumentId, or_404
 from api.principals import Principal, Scope
 from api.state import caller_of, state_of
 from api.wire.drafts import Draft
-from deploy.database import Connection
 
 router = APIRouter(tags=["documents"])
 Writes = Annotated[Principal, needs(Scope.WRITE, content=True)]
@@ -60,14 +59,12 @@ async def put_draft(
 
 @router.delete("/api/documents/{document_id}/draft", status_code=204, response_class=Response)
 async def delete_draft(document_id: DocumentId, request: Request, principal: Writes) -> Response:
-    """Throws it away; 204 also where there is none."""
+    """Throws it away; 204 also where there is none. `If-Match` may name the version that was read:
+    409 `stale_base` where another one is stored, which then stays."""
     tools = tools_of(request)
-
-    async def work(connection: Connection) -> Done:
-        await drafts.drop(connection, document_id, tools.caller.actor)
-        return Done(status=204, body=None)
-
-    return await respond(request, work)
+    match = request.headers.get("if-match")
+    version = None if match is None else _version(match)
+    return await respond(request, lambda c: drafts.discard(c, tools, document_id, version))
 
 
 def _version(match: str) -> int:

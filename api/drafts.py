@@ -49,7 +49,7 @@ async def keep(
     )
     if not same:
         if wanted.version != (0 if stored is None else stored.version):
-            raise _overtaken(stored, wanted)
+            raise _overtaken(stored, wanted.version, wanted.base_revision)
         await _store(connection, document_id, actor, (wanted.base_revision, body, notes))
     return Done(status=200, body=await queries.draft(connection, document_id, actor))
 
@@ -65,7 +65,7 @@ def _merged(
     return body, notes.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
-def _overtaken(stored: Draft | None, wanted: requests.NewDraft) -> Refusal:
+def _overtaken(stored: Draft | None, named: int, base: int) -> Refusal:
     version = 0 if stored is None else stored.version
     return Refusal(
         409,
@@ -73,8 +73,8 @@ def _overtaken(stored: Draft | None, wanted: requests.NewDraft) -> Refusal:
         "another tab or person saved this draft since; nothing was overwritten",
         params={
             "draft_version": version,
-            "version": wanted.version,
-            "base_revision": wanted.base_revision,
+            "version": named,
+            "base_revision": base,
             "newest": None if stored is None else stored.newest,
         },
     )
@@ -98,6 +98,36 @@ async def _store(
         actor,
         *content,
     )
+
+
+async def leave(
+    connection: Connection, stored: Draft | None, *, body: str | None, notes: requests.DraftNotes
+) -> None:
+    """After a decision: only what it did not send stays. The caller holds the document's lock."""
+    if stored is None:
+        return
+    if body is None and notes == requests.DraftNotes():
+        await drop(connection, stored.document_id, stored.principal)
+        return
+    left = notes.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    await _store(
+        connection, stored.document_id, stored.principal, (stored.base_revision, body, left)
+    )
+
+
+async def discard(
+    connection: Connection, tools: Tools, document_id: str, version: int | None
+) -> Done:
+    """204: thrown away, also where there is none. Raises 409 where `version` is not the stored one:
+    what was saved since is not thrown away unseen."""
+    actor = tools.caller.actor
+    if version is not None:
+        await inserts.lock_document(connection, document_id)
+        stored = await queries.draft(connection, document_id, actor)
+        if stored is not None and stored.version != version:
+            raise _overtaken(stored, version, stored.base_revision)
+    await drop(connection, document_id, actor)
+    return Done(status=204, body=None)
 
 
 async def drop(connection: Connection, document_id: str, actor: str) -> None:

@@ -246,7 +246,8 @@ class Rework(StrictRequest):
 
 
 class DraftNotes(StrictRequest):
-    """What waits beside an unsent edit: the body of a rework, and what is said with a decision."""
+    """What waits beside an unsent edit: the body of a rework, what is said with a decision, and as
+    `pending` a comment that was typed but not added yet."""
 
     comments: Annotated[list[ReworkComment], Field(max_length=100)] = Field(default_factory=list)
     locks: Annotated[list[ReworkLock], Field(max_length=100)] = Field(default_factory=list)
@@ -254,6 +255,7 @@ class DraftNotes(StrictRequest):
     instructions: Remark | None = None
     extra_rounds: Rounds | None = None
     comment: Remark | None = None
+    pending: ReworkComment | None = None
 
 
 class NewDraft(StrictRequest):

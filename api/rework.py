@@ -1,7 +1,8 @@
 """Rework: a person sends the offered text back for more rounds.
 
-Decisions about single changes make a human revision; comments become issues that the next refine
-has to answer; locks hold in every later revision. All of it or nothing, in one transaction.
+Decisions about single changes make a human revision, and what was taken back or written by hand is
+locked; comments become issues that the next refine has to answer; locks hold in every later
+revision. All of it or nothing, in one transaction.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ async def rework(
     else:
         number = await edits.adopt(connection, tools, row, decided, base=offered, fresh_loop=True)
     await _store_decisions(connection, tools, row, wanted.decisions)
-    await _store_locks(connection, tools, row, wanted.locks)
+    kept = [] if not wanted.decisions else await _kept(connection, row, body, wanted.decisions)
+    await _store_locks(connection, tools, row, [lock.quote for lock in wanted.locks] + kept)
     comments = await _store_comments(connection, tools, row, wanted.comments, revision=number)
     await _grant(connection, run_id, wanted)
     facts = {
@@ -102,6 +104,44 @@ def _settled(hunk: differences.Hunk, decision: requests.ReworkDecision | None) -
     return decision.text.rstrip("\r\n") + passage[len(passage.rstrip("\r\n")) :]
 
 
+async def _kept(
+    connection: Connection,
+    row: record.RunRow,
+    body: str,
+    decisions: Sequence[requests.ReworkDecision],
+) -> list[str]:
+    before = await _body(connection, row.document_id, decisions[0].change.from_)
+    return kept_passages(before, body, decisions)
+
+
+def kept_passages(old: str, new: str, decisions: Sequence[requests.ReworkDecision]) -> list[str]:
+    """What no later round may change, as locks: each passage that a person took back or wrote, as
+    it stands in the decided text. Of one that is gone, the lines around its place as one piece, so
+    that nothing is put between them again."""
+    chosen = {one.change.hunk: one for one in decisions}
+    hunks = differences.difference(old, new).hunks
+    parts = [_settled(hunk, chosen.get(number)) for number, hunk in enumerate(hunks)]
+    found: list[str] = []
+    for number, part in enumerate(parts):
+        one = chosen.get(number)
+        if one is None or (one.accept and one.text is None):
+            continue
+        quote = part.strip("\r\n")
+        if not quote.strip():
+            quote = _around("".join(parts[:number]), part, "".join(parts[number + 1 :]))
+        if quote.strip() and quote not in found:
+            found.append(quote)
+    return found
+
+
+def _around(before: str, gap: str, after: str) -> str:
+    """The last line before a gap and the first one after it, with what is between them."""
+    start = len(before.rstrip()) - len((before.rstrip().splitlines() or [""])[-1])
+    rest = after.lstrip()
+    end = len(after) - len(rest) + len((rest.splitlines() or [""])[0])
+    return (before[start:] + gap + after[:end]).strip("\r\n")
+
+
 def _check_quotes(body: str, wanted: requests.Rework) -> None:
     """Raises 422 for a passage that does not stand in the text the run goes on from."""
     quotes = [(f"/locks/{at}/quote", lock.quote) for at, lock in enumerate(wanted.locks)]
@@ -146,7 +186,7 @@ async def _store_locks(
     connection: Connection,
     tools: Tools,
     row: record.RunRow,
-    locks: Sequence[requests.ReworkLock],
+    quotes: Sequence[str],
 ) -> None:
     """Each passage once, also when it is locked already."""
     await connection.executemany(
@@ -155,7 +195,7 @@ async def _store_locks(
         SELECT $1, $2, $3, $4 WHERE NOT EXISTS (
             SELECT FROM locks WHERE document_id = $2 AND quote = $3 AND removed_at IS NULL)
         """,
-        [(new_id(), row.document_id, lock.quote, tools.caller.actor) for lock in locks],
+        [(new_id(), row.document_id, quote, tools.caller.actor) for quote in quotes],
     )
 
 

@@ -63,6 +63,12 @@ STALE_DRAFT = (
 
 REVIEW: Wordings = {
     "not_in_text": (N_("These words do not stand in the text like this. Mark them again."),),
+    "no_own_text": (
+        N_(
+            "Nothing of your own differs from this revision: your decisions are about no change of "
+            "it. Nothing was confirmed."
+        ),
+    ),
 }
 """What is wrong with a field of the review."""
 

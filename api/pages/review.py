@@ -312,6 +312,7 @@ async def _sheet(read: _Read, asked: Asked, body: str) -> review_text.Sheet | No
         issues=read.issues,
         remarks=notes.comments,
         locks=[lock.quote for lock in notes.locks],
+        pending=(notes.pending.quote or "") if notes.pending else "",
         locked=read.locked,
         decided=decided,
     )

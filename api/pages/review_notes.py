@@ -23,11 +23,28 @@ def noted(form: Form, mine: Own, asked: Asked) -> Notes:
         rounds = number(form["extra_rounds"])
         notes["extra_rounds"] = rounds if rounds != 2 else None
     verb, _, subject = form["do"].partition(":")
+    if "say" in form:
+        _pend(notes, form, verb, subject)
+    elif verb == "rework" and notes["pending"] is not None:
+        notes["comments"].append(notes["pending"])
+        notes["pending"] = None
     if verb in _BUTTONS:
         _BUTTONS[verb](notes, form, subject)
     if verb == "rebase":
         notes["decisions"] = []
     return notes
+
+
+def _pend(notes: Notes, form: Form, verb: str, subject: str) -> None:
+    """A comment typed but not added comes back in its field; with a round it is sent, and beside
+    another passage it is added, since that one's field takes its place."""
+    said = {"quote": form["quote"].strip() or None, "text": form["say"].strip()}
+    moves = verb == "rework" or (verb == "at" and subject not in ("", form["say_at"]))
+    notes["pending"] = None
+    if said["text"] and moves:
+        notes["comments"].append(said)
+    elif said["text"] and verb != "comment" and (verb, subject) != ("at", ""):
+        notes["pending"] = said
 
 
 def _comment(notes: Notes, form: Form, subject: str) -> None:

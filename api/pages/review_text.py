@@ -55,11 +55,13 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class Marks:
     """What is said of the texts. `remarks` and `locks` are the person's unsent ones, in their
-    order; `locked` those that hold already; `decided` says of a change whether it was accepted."""
+    order, `pending` the words of a comment that was not added yet; `locked` are locks that hold
+    already; `decided` says of a change whether it was accepted."""
 
     issues: Sequence[wire.Issue] = ()
     remarks: Sequence[requests.ReworkComment] = ()
     locks: Sequence[str] = ()
+    pending: str = ""
     locked: Sequence[str] = ()
     decided: dict[int, bool] = field(default_factory=dict)
 
@@ -100,7 +102,8 @@ class Stretch:
 @dataclass(frozen=True, kw_only=True)
 class Sheet:
     """`elsewhere` are open issues, `stray` the places of remarks, whose words stand nowhere in the
-    new text. `added` and `removed` count words, of Chinese characters."""
+    new text; `pending` is the passage of the comment not added yet. `added` and `removed` count
+    words, of Chinese characters."""
 
     level: differences.Level
     changed: bool
@@ -111,6 +114,7 @@ class Sheet:
     stretches: tuple[Stretch, ...]
     elsewhere: tuple[wire.Issue, ...]
     stray: tuple[int, ...]
+    pending: int | None
 
 
 def sheet(old: str, new: str, marks: Marks, *, unfolded: bool = False) -> Sheet:
@@ -131,6 +135,7 @@ def sheet(old: str, new: str, marks: Marks, *, unfolded: bool = False) -> Sheet:
         stretches=tuple(_stretches(passages, unfolded=unfolded or not changes)),
         elsewhere=elsewhere,
         stray=stray,
+        pending=next((passage.number for passage in texts.of_new(marks.pending)), None),
     )
 
 

@@ -38,8 +38,14 @@ function replace(old, fresh, typed) {
   const open = new Set([...old.querySelectorAll("details[open][id]")].map((d) => d.id));
   const now = values(old);
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const panel = old.querySelector("[data-write]");
+  const host = panel?.closest(".passage")?.id;
   const place = focused && { id: focused.id, start: focused.selectionStart };
   old.replaceWith(fresh);
+  if (panel?.querySelector("[name=say]").value.trim() && !fresh.querySelector("[data-write]")) {
+    // What is being typed stays, though the passage may be another one now.
+    (document.getElementById(host)?.querySelector(".beside") || fresh).append(panel);
+  }
   for (const id of open) {
     const details = document.getElementById(id);
     if (details) {
@@ -109,7 +115,8 @@ form.addEventListener("submit", (event) => {
   const verb = button.value.split(":")[0];
   event.preventDefault();
   event.stopPropagation(); // forms.js takes what leaves the page
-  if (verb === "at") {
+  const closes = button.hasAttribute("data-close") && button.closest("[data-pending]");
+  if (verb === "at" && button.matches(".pin, [data-close]") && !closes) {
     write(button);
   } else if (DECISIONS.has(verb)) {
     leave(button);
@@ -174,12 +181,17 @@ function write(button, quote) {
     passage?.querySelector(".pin")?.focus();
     return;
   }
+  if (open?.querySelector("[name=say]").value.trim()) {
+    form.requestSubmit(open.querySelector("button[value^=comment]")); // it is added, not lost
+    return;
+  }
   open?.remove();
   const panel = document.getElementById("write-template").content.cloneNode(true);
   const number = passage.id.slice(1);
   panel.querySelector("[name=quote]").value = quote || ""; // none: the whole passage
   panel.querySelector(".write-quote").hidden = !quote;
   panel.querySelector(".write-quote bdi").textContent = (quote || "").slice(0, 160);
+  panel.querySelector("[name=say_at]").value = number;
   for (const act of panel.querySelectorAll("button:not([data-close])")) {
     act.value += number;
   }

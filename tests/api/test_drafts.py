@@ -62,6 +62,17 @@ async def test_of_two_tabs_the_later_is_told_and_overwrites_nothing(api: Api) ->
     assert (again.status, again.json["version"]) == (200, 2)
 
 
+async def test_a_draft_is_thrown_away_only_in_the_version_that_was_read(api: Api) -> None:
+    path = f"{await path_of(api)}/draft"
+    await api.call("PUT", path, edit("first"))
+    await api.call("PUT", path, edit("second", version=1))
+    refused = await api.call("DELETE", path, if_match='"1"')
+    assert (refused.status, refused.code) == (409, "stale_base")
+    assert (await api.get(path)).json["body"] == "second"
+    assert (await api.call("DELETE", path, if_match='"2"')).status == 204
+    assert (await api.call("DELETE", path, if_match='"2"')).status == 204
+
+
 async def test_an_older_base_is_kept_and_told(api: Api) -> None:
     document = await path_of(api)
     other = {"base_revision": 1, "body": "somebody else's"}

@@ -87,7 +87,8 @@ async def test_comments_locks_and_decisions_go_with_one_more_round(
     comment = await api.pool.fetchrow("SELECT quote, text FROM comments")
     assert comment is not None
     assert dict(comment) == {"quote": "- The box is blue.", "text": "Which blue?"}
-    assert await api.pool.fetchval("SELECT quote FROM locks") == "Ana said so."
+    locks = await api.pool.fetch("SELECT quote FROM locks ORDER BY quote")
+    assert [row["quote"] for row in locks] == ["- We ship on Monday.", "Ana said so."]
     assert await api.pool.fetchval("SELECT accept FROM decisions") is False
     assert await api.pool.fetchval("SELECT body FROM revisions WHERE number = 2") == NEW.replace(
         "Friday", "Monday"
@@ -159,6 +160,140 @@ async def test_an_offer_that_changed_meanwhile_is_not_confirmed_unseen(
     assert (await press(browser, run, "rebase")).status_code == 303
     assert (await press(browser, run, "confirm-mine")).status_code == 303
     assert (await api.get(f"/api/documents/{document}/revisions/3")).json["body"] == "my own\n"
+
+
+async def test_a_comment_not_added_yet_comes_back_in_its_field_and_goes_with_a_round(
+    api: Api, browser: Browser
+) -> None:
+    run, document = await waiting(api)
+    issue = await add_issue(api.pool, run, 1, quote="The box is blue", problem="Says who?")
+    form = await browser.form(f"/runs/{run}/review?at=2", f"/runs/{run}/review")
+    fields = {"say": "Which Ana?", f"waive-{issue}": "He did."}
+    assert (await browser.send(form, do=f"waive:{issue}", **fields)).is_redirect
+    page = (await browser.open(f"/runs/{run}/review")).text
+    assert "Which Ana?</textarea>" in page
+    draft = (await api.get(f"/api/documents/{document}/draft")).json
+    assert draft["notes"]["pending"] == {"quote": "Ana said so.", "text": "Which Ana?"}
+    assert (await press(browser, run, "rework", "?view=text")).status_code == 303
+    rows = await api.pool.fetch("SELECT quote, text FROM comments WHERE run_id = $1", run)
+    assert ("Ana said so.", "Which Ana?") in [(row["quote"], row["text"]) for row in rows]
+    assert (await api.get(f"/api/documents/{document}/draft")).status == 404
+
+
+async def test_beside_another_passage_what_was_typed_is_added_and_close_takes_it_back(
+    api: Api, browser: Browser
+) -> None:
+    run, document = await waiting(api)
+    await press(browser, run, "at:4", "?at=2", say="Which Ana?")
+    await press(browser, run, "save", "?at=4", say="A typo")
+    await press(browser, run, "at", say="A typo")
+    notes = (await api.get(f"/api/documents/{document}/draft")).json["notes"]
+    assert notes == {"comments": [{"quote": "Ana said so.", "text": "Which Ana?"}]}
+
+
+@pytest.mark.parametrize(
+    ("do", "typed"),
+    [
+        ("confirm", {"comment": "fine"}),
+        ("confirm-mine", {"edit": "mine\n"}),
+        ("rework", {"instructions": "shorter"}),
+        ("reject", {"reject_comment": "no", "comment": "typed"}),
+        ("store", {"edit": "stored\n"}),
+    ],
+)
+async def test_a_double_click_brings_nothing_back_that_was_sent(
+    api: Api, browser: Browser, do: str, typed: dict[str, str]
+) -> None:
+    run, document = await waiting(api)
+    form = await browser.form(f"/runs/{run}/review", f"/runs/{run}/review")
+    answers = await asyncio.gather(*(browser.send(form, do=do, **typed) for _ in range(2)))
+    late = await browser.send(form, do=do, **typed)
+    assert {answer.status_code for answer in (*answers, late)} == {303}
+    assert (await api.get(f"/api/documents/{document}/draft")).status == 404
+
+
+async def test_what_a_decision_does_not_send_stays_the_draft(api: Api, browser: Browser) -> None:
+    run, document = await waiting(api)
+    await press(browser, run, "comment:2", say="Which Ana?")
+    answer = await press(browser, run, "reject", edit="typed for an hour\n")
+    assert answer.status_code == 303
+    draft = (await api.get(f"/api/documents/{document}/draft")).json
+    assert draft["body"] == "typed for an hour\n"
+    assert draft["notes"] == {"comments": [{"quote": "Ana said so.", "text": "Which Ana?"}]}
+
+
+async def test_an_older_tab_throws_nothing_away_that_was_saved_since(
+    api: Api, browser: Browser
+) -> None:
+    run, document = await waiting(api)
+    await press(browser, run, "save", edit="first\n")
+    older = await browser.form(f"/runs/{run}/review", f"/runs/{run}/review")
+    await press(browser, run, "save", edit="typed for an hour\n")
+    for do in ("discard", "confirm-mine", "rework", "reject", "confirm"):
+        answer = await browser.send(older, do=do, instructions="x")
+        assert answer.status_code == 409
+        draft = (await api.get(f"/api/documents/{document}/draft")).json
+        assert draft["body"] == "typed for an hour\n"
+    assert (await press(browser, run, "discard")).status_code == 303
+    assert (await api.get(f"/api/documents/{document}/draft")).status == 404
+
+
+async def test_an_autosave_beside_a_confirmation_is_sent_kept_or_told(
+    api: Api, browser: Browser
+) -> None:
+    """Whoever comes first: no save is answered with 200 and gone afterwards."""
+    for _ in range(6):
+        run, document = await waiting(api)
+        path = f"/api/documents/{document}/draft"
+        await press(browser, run, "save", edit="v1\n")
+        form = await browser.form(f"/runs/{run}/review", f"/runs/{run}/review")
+        save = {"base_revision": 1, "version": 1, "body": "v2\n"}
+        sent, saved = await asyncio.gather(
+            browser.send(form, do="confirm-mine"), api.call("PUT", path, save)
+        )
+        assert (sent.status_code, saved.status) in {(303, 409), (409, 200)}
+        if saved.status == 200:
+            assert (await api.get(path)).json["body"] == "v2\n"
+
+
+async def test_a_text_of_an_older_base_is_not_stored_over_a_newer_one(
+    api: Api, browser: Browser
+) -> None:
+    run, document = await waiting(api)
+    form = await browser.form(f"/runs/{run}/review", f"/runs/{run}/review")
+    other = {"base_revision": 1, "body": "somebody else's\n"}
+    assert (await api.post(f"/api/documents/{document}/revisions", other)).status == 201
+    answer = await browser.send(form, do="store", edit="mine of revision 1\n")
+    assert answer.status_code == 409
+    assert (await api.get(f"/api/runs/{run}")).json["offered_revision"] == 2
+    draft = (await api.get(f"/api/documents/{document}/draft")).json
+    assert (draft["body"], draft["base_revision"]) == ("mine of revision 1\n", 1)
+    await press(browser, run, "rebase")
+    assert (await press(browser, run, "store")).status_code == 303
+    assert (await api.get(f"/api/runs/{run}")).json["offered_revision"] == 3
+
+
+@pytest.mark.parametrize("do", ["rework", "confirm-mine", "store"])
+async def test_an_emptied_text_is_refused_beside_its_field(
+    api: Api, browser: Browser, do: str
+) -> None:
+    run, _ = await waiting(api)
+    answer = await press(browser, run, do, edit=" ", instructions="more")
+    assert answer.status_code == 422
+    assert 'id="f-edit-error"' in answer.text
+
+
+async def test_my_edits_that_are_none_are_not_confirmed(api: Api, browser: Browser) -> None:
+    run, document = await waiting(api)
+    change = {"from": 0, "to": 1, "hunk": 99}
+    notes = {"decisions": [{"change": change, "accept": False}]}
+    path = f"/api/documents/{document}/draft"
+    saved = await api.call("PUT", path, {"base_revision": 1, "body": None, "notes": notes})
+    assert saved.status == 200
+    answer = await press(browser, run, "confirm-mine")
+    assert answer.status_code == 422
+    assert "Nothing was confirmed." in answer.text
+    assert (await api.get(f"/api/runs/{run}")).json["status"] == "AWAITING_CONFIRMATION"
 
 
 async def test_an_older_tab_overwrites_no_newer_draft(api: Api, browser: Browser) -> None:

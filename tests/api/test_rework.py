@@ -8,7 +8,7 @@ import pytest
 
 from api.errors import Refusal
 from api.requests import ReworkDecision
-from api.rework import decide
+from api.rework import decide, kept_passages
 from tests.api.harness import Api
 from workflows.kinds.kind import Finding
 from workflows.scoring import fingerprint
@@ -37,6 +37,25 @@ def test_a_rejected_change_brings_the_older_passage_back_byte_for_byte() -> None
     assert decided(OLD, NEW, decision(1, accept=True)) == NEW
     own = decided(OLD, NEW, decision(1, accept=False, text="- 2\r\n"))
     assert own == NEW.replace("- TWO\r\n", "- 2\r\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept"),
+    [
+        ("- one\n- two\n- three\n", "- one\n- TWO\n- three\n", "- two"),
+        ("- one\n- two\n- three\n", "- one\n- three\n", "- two"),
+        ("- one\n- three\n", "- one\n- two\n- three\n", "- one\n- three"),
+        ("- one\n", "- one\n- two\n", "- one"),
+        ("- one\n\n\n- three\n", "- one\n\n\n- two\n- three\n", "- one\n\n\n- three"),
+    ],
+)
+def test_what_a_person_took_back_is_held_as_it_was(old: str, new: str, kept: str) -> None:
+    """Where a passage was taken out again, nothing comes between its neighbours."""
+    refused = [ReworkDecision.model_validate(decision(1, accept=False))]
+    assert kept_passages(old, new, refused) == [kept]
+    assert kept in decide(old, new, refused)
+    accepted = [ReworkDecision.model_validate(decision(1, accept=True))]
+    assert kept_passages(old, new, accepted) == []
 
 
 @pytest.mark.parametrize("hunk", [0, 99])

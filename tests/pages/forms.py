@@ -23,10 +23,12 @@ class _Reader(HTMLParser):
         self.forms: list[Form] = []
         self._area: str | None = None
         self._select: str | None = None
+        self._inert = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        name = given.get("name")
+        self._inert = self._inert or tag == "template"
+        name = None if self._inert else given.get("name")
         if tag == "form":
             self.forms.append(Form(action=given.get("action") or ""))
         elif name and self.forms and tag == "input" and given.get("type") != "checkbox":
@@ -45,6 +47,7 @@ class _Reader(HTMLParser):
             self.forms[-1].fields[name] = value
 
     def handle_endtag(self, tag: str) -> None:
+        self._inert = self._inert and tag != "template"
         if tag == "select":
             self._select = None
         if tag == "textarea" and self._area:
