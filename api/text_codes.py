@@ -162,7 +162,7 @@ REASON: Wordings = {
         N_("The limit of rounds is reached; the best revision is offered."),
     ),
     "no_progress": (N_("Another round would change nothing more; the best revision is offered."),),
-    "interrupted": (N_("Stopped by a person; what had arrived is kept."),),
+    "interrupted": (N_("Stopped by a person; items that had arrived whole are kept."),),
     "worker_lost": (N_("The worker died or lost its connection; another one took over."),),
     "superseded": (N_("Replaced by a newer attempt."),),
     "handed_over": (N_("The worker shut down and handed the work over."),),

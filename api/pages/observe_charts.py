@@ -91,7 +91,7 @@ def _calls(words: Catalogue) -> Sequence[Part]:
 
 
 def _wasted(words: Catalogue) -> Sequence[Part]:
-    return ((words.text("Lost or repeated"), "failed", lambda point: point.tokens_wasted),)
+    return ((words.text("Lost or not kept"), "failed", lambda point: point.tokens_wasted),)
 
 
 def _stacks(

@@ -202,7 +202,7 @@ def waste(seen: Observed, words: Catalogue) -> list[Line]:
     parts: tuple[tuple[str, Wasted], ...] = (
         (words.text("Replaced: a person's change began the step anew"), seen.waste.replaced),
         (words.text("Lost: the process died with the call"), seen.waste.lost),
-        (words.text("Repeated: stopped or failed with nothing kept"), seen.waste.repeated),
+        (words.text("Not kept: stopped or failed before an item was whole"), seen.waste.repeated),
     )
     return [
         Line(

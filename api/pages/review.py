@@ -29,6 +29,7 @@ from api.pages.schedule import schedule
 from api.paths import or_404
 from api.principals import Scope
 from api.queries import Reader
+from api.queries.pages import IssueMove, issue_moves
 from api.queries.review import locked_passages
 from api.state import caller_of, state_of
 from workflows.vocabulary import ErrorCode, EventType, RunStatus
@@ -140,6 +141,7 @@ class _Read:
     revisions: Sequence[wire.RevisionInfo]
     steps: Sequence[wire.Step]
     issues: Sequence[wire.Issue]
+    issue_moves: Sequence[IssueMove]
     sources: list[wire.Source]
     locked: list[str]
     own: Own
@@ -175,6 +177,7 @@ async def _read(reader: Reader, run_id: str, asked: Asked, actor: str) -> _Read:
         revisions=revisions,
         steps=steps.items if steps else [],
         issues=await _every_issue(reader, run.id),
+        issue_moves=await issue_moves(reader, run.id),
         sources=await sources_in_force(reader, run.document_id),
         locked=await locked_passages(reader, run.document_id),
         own=own(draft, run, texts),
@@ -248,7 +251,7 @@ async def _facts(request: Request, run_id: str, asked: Asked) -> dict[str, Any]:
     as_text = None
     if asked.view == "text" and read.new is not None:
         as_text = read.new.model_copy(update={"body": body})
-    found = review_rounds.rounds(read.steps, read.issues)
+    found = review_rounds.rounds(read.steps, read.issue_moves)
     based = mine.draft.base_revision if mine.draft else usual_to(run)
     return {
         **_choices(read, asked),

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from api import wire
+from api.pages.round_tally import Tally, tallies
+from api.queries.pages import IssueMove
 from workflows.vocabulary import IssueStatus, StepName, StepStatus
 
 
@@ -35,25 +37,27 @@ class Setback:
     best: int | None
 
 
-def rounds(steps: Sequence[wire.Step], issues: Sequence[wire.Issue]) -> tuple[Round, ...]:
+def rounds(steps: Sequence[wire.Step], moves: Sequence[IssueMove]) -> tuple[Round, ...]:
     """The rounds whose review was stored, in order; of a repeated step the newest counts."""
     done = [step for step in steps if step.status == StepStatus.SUCCEEDED]
     reviews = {step.round: step for step in done if step.name == StepName.REVIEW}
     refines = {step.round: step for step in done if step.name == StepName.REFINE}
+    counted = tallies(moves, list(reviews))
     return tuple(
-        _round(review, refines.get(number), issues) for number, review in sorted(reviews.items())
+        _round(review, refines.get(number), counted[number])
+        for number, review in sorted(reviews.items())
     )
 
 
-def _round(review: wire.Step, refine: wire.Step | None, issues: Sequence[wire.Issue]) -> Round:
+def _round(review: wire.Step, refine: wire.Step | None, tally: Tally) -> Round:
     result = {} if refine is None else refine.result or {}
     again = result.get("repeats_revision")
     return Round(
         number=review.round,
         read=review.input_revision,
         score=review.score,
-        found=sum(issue.raised_round == review.round for issue in issues),
-        fixed=sum(issue.fixed_round == review.round for issue in issues),
+        found=tally.raised,
+        fixed=tally.fixed,
         refined=refine is not None,
         made=None if refine is None else refine.output_revision,
         again=again if isinstance(again, int) else None,

@@ -29,7 +29,7 @@ from api.paths import or_404
 from api.queries import Reader
 from api.queries import console as queries_console
 from api.queries.overview import quiet_since
-from api.queries.pages import rounds_change
+from api.queries.pages import issue_moves, rounds_change
 from api.state import state_of
 from api.text import Catalogue
 from workflows.vocabulary import FINAL, RunStatus
@@ -138,9 +138,10 @@ async def _course(reader: Reader, rows: _Rows, words: Catalogue) -> dict[str, An
     run, now = rows.run, datetime.now(UTC)
     moves = await queries_console.moves(reader, run.id)
     waste = await queries_console.waste(reader, run.id)
+    issues, change = await issue_moves(reader, run.id), await rounds_change(reader, run.id)
     return {
-        "rounds": rounds(run, rows.steps, rows.issues),
-        "rounds_why": pages_view.rounds_why(await rounds_change(reader, run.id), words),
+        "rounds": rounds(run, rows.steps, issues),
+        "rounds_why": pages_view.rounds_why(change, run.max_rounds, words),
         "timeline": timeline(run, rows.steps, rows.calls, moves, now=now, words=words),
         "waste": waste_lines(waste, run.currency, words),
         "quiet_since": (await quiet_since(reader, [run.id])).get(run.id),

@@ -13,7 +13,7 @@ from typing import Any
 from api import text_codes
 from api.text import Catalogue
 from api.wire import Run
-from workflows.vocabulary import ACTIVE, LIMITS, Actor, Phase, Reason, RunStatus, Stage
+from workflows.vocabulary import ACTIVE, LIMITS, Actor, EventType, Phase, Reason, RunStatus, Stage
 
 TONES: Mapping[str, str] = {
     RunStatus.RUNNING: "running",
@@ -138,10 +138,14 @@ def rounds_of(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"rounds_before": change.get("from"), "rounds_after": change.get("to")}
 
 
-def rounds_why(event: Mapping[str, Any] | None, words: Catalogue) -> str:
-    """Why the limit of rounds is another one than at the start; '' when it is not."""
+def rounds_why(event: Mapping[str, Any] | None, most: int, words: Catalogue) -> str:
+    """Why the limit of rounds is `most` and no more what it was at the start; '' when it is not."""
     if event is None:
         return ""
+    more = event.get("extra_rounds")
+    if event["type"] == EventType.RUN_REWORK and isinstance(more, int):
+        told = words.text("sent back after round %(done)s: at most %(count)s more")
+        return told % {"done": most - more, "count": more}
     return words.sentence("event", str(event["type"]), {**event, **rounds_of(event)})
 
 

@@ -12,8 +12,9 @@ from api.text_codes import N_
 _KINDS = (
     ("replaced", N_("Replaced"), N_("kept, then a person's change began the step anew")),
     ("lost", N_("Lost"), N_("the process died with the call")),
-    ("repeated", N_("Repeated"), N_("ended with nothing kept, so asked again from the start")),
-    ("saved", N_("Saved"), N_("ended early and was continued: replies not paid a second time")),
+    ("repeated", N_("Repeated"), N_("ended with nothing kept and was asked again from the start")),
+    ("unkept", N_("Not kept"), N_("ended with nothing kept and was not asked again so far")),
+    ("saved", N_("Saved"), N_("ended early with items kept: they are not paid a second time")),
 )
 
 
@@ -32,12 +33,13 @@ class WasteLine:
 def waste_lines(
     found: Mapping[str, Waste], currency: str | None, words: Catalogue
 ) -> list[WasteLine]:
-    """All four kinds in their order; [] where nothing was wasted and nothing saved."""
+    """In their order, `unkept` only where there is one; [] where nothing was wasted or saved."""
     if not found:
         return []
     return [
         _line(_of(found, kind), words.text(name), words.text(what), currency, words)
         for kind, name, what in _KINDS
+        if kind != "unkept" or kind in found
     ]
 
 

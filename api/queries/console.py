@@ -84,7 +84,8 @@ async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neigh
 
 async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
     """As `/api/observe` counts it. `lost` died with its process; `repeated` failed or was stopped
-    with nothing kept; `replaced` was kept for a step that a person's change began anew; `saved`
+    with nothing kept, `unkept` too but nothing asked for its part again so far (both are `repeated`
+    of `/api/observe`); `replaced` was kept for a step that a person's change began anew; `saved`
     ended early with items kept: the reply that was not paid a second time."""
     rows = await reader.fetch(
         """
@@ -95,7 +96,12 @@ async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
         FROM (
             SELECT c.tokens_input, c.tokens_output, c.cost, c.usage_source,
                 CASE WHEN c.status = 'LOST' THEN 'lost'
-                    WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN 'repeated'
+                    WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN
+                        CASE WHEN EXISTS (
+                            SELECT FROM model_calls n WHERE n.run_id = c.run_id
+                                AND n.round = c.round AND n.step_name = c.step_name
+                                AND n.part = c.part AND n.number > c.number
+                        ) THEN 'repeated' ELSE 'unkept' END
                     WHEN p.voided_at IS NOT NULL THEN 'replaced'
                     WHEN c.status <> 'SUCCEEDED' THEN 'saved' END AS kind
             FROM model_calls c JOIN step_plans p ON p.id = c.plan_id

@@ -1,12 +1,33 @@
-"""Reads that only the pages need: titles of the runs in the call log, why the rounds changed."""
+"""Reads that only the pages need: titles of runs, why the rounds changed, moves of issues."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from api.queries.rows import Reader
 from workflows.vocabulary import EventType
+
+_ISSUE_MOVES = [
+    str(type_)
+    for type_ in (
+        EventType.ISSUE_RAISED,
+        EventType.ISSUE_FIXED,
+        EventType.ISSUE_REOPENED,
+        EventType.ISSUE_WAIVED,
+    )
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IssueMove:
+    """An event about the issue `number`; `round` is None where a person waived or opened it."""
+
+    type: str
+    number: int
+    round: int | None
+    raised_by: str
 
 
 async def run_titles(reader: Reader, run_ids: Sequence[str]) -> Mapping[str, str]:
@@ -34,3 +55,18 @@ async def rounds_change(reader: Reader, run_id: str) -> Mapping[str, Any] | None
         EventType.LIMITS_RAISED,
     )
     return None if row is None else {"type": row["type"], **row["data"]}
+
+
+async def issue_moves(reader: Reader, run_id: str) -> Sequence[IssueMove]:
+    """In the order in which they happened."""
+    rows = await reader.fetch(
+        """
+        SELECT type, (data ->> 'number')::int AS number, (data ->> 'round')::int AS round,
+            coalesce(data ->> 'raised_by', '') AS raised_by
+        FROM run_events
+        WHERE run_id = $1 AND type = ANY ($2::text[]) ORDER BY seq
+        """,
+        run_id,
+        _ISSUE_MOVES,
+    )
+    return [IssueMove(**dict(row)) for row in rows]

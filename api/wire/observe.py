@@ -58,7 +58,7 @@ class Wasted(Wire):
 class Waste(Wire):
     """What was paid and bought nothing. `replaced`: kept, then a person's change began the step
     anew. `lost`: the process died with the call. `repeated`: failed or stopped with nothing kept,
-    so it was asked again from its start."""
+    so it is asked again from its start if the run goes on."""
 
     replaced: Wasted
     lost: Wasted

@@ -189,6 +189,7 @@ async def test_what_was_paid_in_vain_is_told_by_kind(api: Api, browser: Browser)
         (2, "CANCELLED", 0, 10),
         (3, "CANCELLED", 3, 1000),
         (4, "SUCCEEDED", 1, 5000),
+        (5, "CANCELLED", 0, 20),
     ):
         ended = {"status": status, "items_kept": kept, "ended_at": NOW, "number": number}
         await add_call(api.pool, run, step, tokens_input=7, tokens_output=out, **ended)
@@ -196,9 +197,11 @@ async def test_what_was_paid_in_vain_is_told_by_kind(api: Api, browser: Browser)
     assert {kind: one.tokens for kind, one in found.items()} == {
         "lost": 107,
         "repeated": 17,
+        "unkept": 27,
         "saved": 1000,
     }
     page = _words((await browser.open(f"/runs/{run}")).text)
+    assert "was not asked again so far" in page
     assert "Paid in vain, and saved" in page
     assert "≈ 1,000" in page
 

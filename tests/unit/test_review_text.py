@@ -9,6 +9,10 @@ from api import requests, wire
 from api.pages.review_evidence import excerpts
 from api.pages.review_rounds import rounds, setback
 from api.pages.review_text import Marks, Passage, Sheet, sheet
+from api.pages.round_tally import Tally, tallies
+from api.pages.rounds import rounds as strip
+from api.queries.pages import IssueMove
+from tests.unit.pages_rows import a_run
 
 OLD = "# Minutes\n\n- The budget is 15 euro.\n- We ship on Friday.\n\nNothing else was said.\n"
 NEW = "# Minutes\n\n- The budget is 12 euro.\n- We ship on Friday.\n\nNothing else was said.\n"
@@ -142,6 +146,10 @@ def a_step(name: str, number: int, **values: Any) -> wire.Step:
     return wire.Step(name=name, round=number, **fields)
 
 
+def a_move(type_: str, number: int, round_: int | None, raised_by: str = "model:all") -> IssueMove:
+    return IssueMove(type=type_, number=number, round=round_, raised_by=raised_by)
+
+
 def test_a_round_that_changed_nothing_and_a_worse_score_are_told() -> None:
     steps = [
         a_step("review", 1, score=40),
@@ -151,7 +159,7 @@ def test_a_round_that_changed_nothing_and_a_worse_score_are_told() -> None:
         a_step("review", 3, score=60),
         a_step("refine", 3, result={"repeats_revision": 1}),
     ]
-    found = rounds(steps, [an_issue("x", raised_round=2), an_issue("y", fixed_round=2)])
+    found = rounds(steps, [a_move("issue_raised", 1, 2), a_move("issue_fixed", 1, 2)])
     assert [(one.read, one.made, one.refined) for one in found] == [
         (0, 1, True), (1, 2, True), (2, None, True)
     ]  # fmt: skip
@@ -160,6 +168,27 @@ def test_a_round_that_changed_nothing_and_a_worse_score_are_told() -> None:
     assert worse is not None
     assert (worse.round, worse.score, worse.best_score, worse.best) == (3, 60, 88, 1)
     assert setback(found[:2]) is None
+
+
+def test_what_a_round_did_stays_told_when_a_rework_brings_issues_back() -> None:
+    """Also the person's comment counts in the round it asks for, not in the one it was written
+    after; a waiver in the round that was the newest."""
+    first = [a_move("issue_raised", 1, 1), a_move("issue_raised", 2, 1)]
+    first += [a_move("issue_fixed", 1, 1), a_move("issue_fixed", 2, 1)]
+    before = tallies(first, [1])
+    assert before == {1: Tally(raised=2, fixed=2, left=0)}
+    rework = [a_move("issue_raised", 3, 1, "person:local"), a_move("issue_reopened", 1, 2)]
+    after = tallies([*first, *rework, a_move("issue_waived", 3, None)], [1, 2])
+    assert after == {1: before[1], 2: Tally(raised=1, returned=1, left=1)}
+
+
+def test_of_two_rounds_that_read_the_best_revision_one_is_the_best() -> None:
+    steps = [a_step("review", 1, score=55), a_step("review", 2, score=98, input_revision=1),
+             a_step("review", 3, score=88, input_revision=1)]  # fmt: skip
+    cards = strip(a_run().model_copy(update={"best_revision": 1}), steps, [])
+    assert [(card.is_best, card.is_again) for card in cards] == [
+        (False, False), (True, False), (False, True)
+    ]  # fmt: skip
 
 
 def test_evidence_is_found_through_all_sources_with_its_second_and_neighbours() -> None:
