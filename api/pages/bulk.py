@@ -213,4 +213,4 @@ async def drain(request: Request) -> Response:
         {"draining": form["draining"] == "true", **given(form, "note")},
     )
     await perform_once(request, form, lambda c, tools: commands.set_draining(c, tools, wanted))
-    return go("/runs#service")
+    return go("/settings#switches" if form["back"] == "settings" else "/runs#service")

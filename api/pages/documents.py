@@ -14,6 +14,7 @@ from api.bodies import fit
 from api.errors import Refusal, not_found
 from api.pages import change as pages_change
 from api.pages.added import add_sent
+from api.pages.calendars import CALENDAR, has_calendar
 from api.pages.errors import PageRoute
 from api.pages.forms import Form, failed, go, number, perform_once, read_form, run_path
 from api.pages.render import Refused, list_row, page, words_of
@@ -82,7 +83,7 @@ async def document_page(
         older=older,
         belongings=belongings,
         draft=draft,
-        formats=_formats(state_of(request), document.kind),
+        formats=await _formats(state_of(request), document, shown),
         pair=_pair(request, revisions.items if revisions else []),
         begin=_digits(request.query_params.get("begin")),
         said=said,
@@ -108,10 +109,17 @@ def _asked(request: Request) -> list[int]:
 _FORMATS = (("md", "Markdown"), ("docx", "Word"), ("html", "HTML"), ("json", "JSON"))
 
 
-def _formats(state: State, kind: str) -> tuple[tuple[str, str], ...]:
-    """What a revision of this kind can be exported as; trips have a calendar too."""
-    has_calendar = exports.exporter(state.kinds.get(kind), "ics") is not None
-    return (*_FORMATS, ("ics", "iCalendar")) if has_calendar else _FORMATS
+async def _formats(
+    state: State, document: wire.Document, shown: wire.Revision | None
+) -> tuple[tuple[str, str], ...]:
+    """What its revisions can be exported as; a trip whose text has dates as a calendar too."""
+    if exports.exporter(state.kinds.get(document.kind), CALENDAR) is None:
+        return _FORMATS
+    number = document.newest_revision
+    if shown is None and number is not None:
+        shown = await queries.revision(state.pool, document.id, number)
+    dated = await has_calendar(state, document, shown)
+    return (*_FORMATS, (CALENDAR, "iCalendar")) if dated else _FORMATS
 
 
 def _digits(text: str | None) -> int | None:

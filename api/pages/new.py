@@ -95,7 +95,7 @@ async def _page(
         refusal=why.notice if why else None,
         kinds=sorted(state.kinds, key=lambda name: (name != "minutes", name)),
         fields=[f for f in entered.fields if f.attribute != TEMPLATE],
-        templates=[] if kind is None else templates_of(kind),
+        templates=[] if kind is None else templates_of(kind, words.locale[:2]),
         asks=begins_with_request(kind),
         drafts=kind is not None and kind.drafts_without_body(),
         has_sample=kind is not None and kind.sample() is not None,

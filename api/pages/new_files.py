@@ -109,7 +109,7 @@ async def _read(role: str, file: File, *, was_carried: bool) -> Brought:
 @dataclass(frozen=True, kw_only=True)
 class Card:
     """A file as the page shows it. `carried` is what the form holds of it, '' for none; `number`
-    counts the files of its field, as a script does."""
+    counts the files of its field, as a script does. Of the lines `headings` are of nobody."""
 
     role: str
     name: str
@@ -120,6 +120,8 @@ class Card:
     why: str
     carried: str
     again: bool
+    headings: int
+    said: int
 
 
 def cards(files: Sequence[Brought], sentences: Mapping[int, str], *, carries: bool) -> list[Card]:
@@ -131,7 +133,7 @@ def cards(files: Sequence[Brought], sentences: Mapping[int, str], *, carries: bo
         if not one.was_carried:
             numbers[one.role] = number + 1
         wanted = one.refusal is None and (carries or one.was_carried)
-        size = len(one.file.data)
+        size, headings = len(one.file.data), [] if one.parsed is None else one.parsed.headings
         fits = size <= CARRIED_BYTES and used + size <= CARRIED_IN_ALL
         used += size if wanted and fits else 0
         made.append(
@@ -145,6 +147,8 @@ def cards(files: Sequence[Brought], sentences: Mapping[int, str], *, carries: bo
                 why=sentences.get(place, ""),
                 carried=_carry(one) if wanted and fits else "",
                 again=wanted and not fits,
+                headings=len(headings),
+                said=0 if one.parsed is None else len(one.parsed.lines) - len(headings),
             )
         )
     return made

@@ -43,11 +43,12 @@ def fields_of(kind: Kind) -> list[Field]:
     return [Field(attribute=name, type=str(type_)) for name, type_ in types_of_kind(kind).items()]
 
 
-def templates_of(kind: Kind) -> list[tuple[str, str, str]]:
+def templates_of(kind: Kind, language: str) -> list[tuple[str, str, str]]:
     """(name, title, headings) of each template by which the kind drafts, that of every draft where
-    none is named first."""
+    none is named first; in the reader's language where it has one."""
     found: dict[str, tuple[str, str, str]] = {}
-    for template in templates_of_kind(kind):
+    own = sorted(templates_of_kind(kind), key=lambda one: one.language != language)
+    for template in own:
         headings = ", ".join(section.heading for section in template.sections)
         found.setdefault(template.name, (template.name, template.title, headings))
     return sorted(found.values(), key=lambda one: one[0] != DEFAULT)

@@ -19,6 +19,7 @@ from api.idempotency import web_of
 from api.pages import change as pages_change
 from api.pages import run_events, run_output
 from api.pages import view as pages_view
+from api.pages.calendars import has_calendar
 from api.pages.render import Refused, page, words_of
 from api.pages.rounds import rounds
 from api.pages.run_output import all_rows, shortened
@@ -165,6 +166,7 @@ async def _text(request: Request, rows: _Rows) -> dict[str, Any]:
         "shown": shown,
         "shown_why": why,
         "schedule": plan,
+        "has_calendar": plan is not None and await has_calendar(state, rows.document, shown),
         "planned": plan is not None or ("text" in have and schedules(state, run.kind)),
         "shown_html": await html_of(shown) if "text" not in have else None,
         "change": None if "changes" in have else await _change(request, rows.texts, run),

@@ -40,6 +40,11 @@ class KeptItem:
     replace: str = ""
     day: str = ""
 
+    @property
+    def number(self) -> int:
+        """Days stand in their order, whichever came first."""
+        return int(self.key) if self.day and self.key.isascii() and self.key.isdigit() else 0
+
 
 async def all_rows(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[Rows]:
     """Every row: the newest come last, and they are the ones that are open."""

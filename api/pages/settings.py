@@ -107,9 +107,9 @@ async def save_profile(request: Request) -> Response:
         if found := problems(wanted, state_of(request).kinds):
             detail = f"{found[0][0]}: {found[0][2]}"
             raise Refusal(422, ErrorCode(found[0][1]), detail, errors=found)
-        if form["look"]:
-            newest = await _newest(request, wanted.name)
-            looked = changes(_shown(newest), _shown_new(wanted))
+        newest = await _newest(request, wanted.name)
+        looked = changes(_shown(newest), _shown_new(wanted))
+        if form["look"] or (not looked and await _same_key(request, newest, wanted)):
             return await _form_page(request, form, looked=looked, newest=newest)
 
         async def save(connection: Connection, tools: Tools) -> Any:
@@ -124,6 +124,13 @@ async def save_profile(request: Request) -> Response:
             request, form, status=why.status, refusal=why.notice, errors=why.errors
         )
     return go(f"/settings/profiles/{quote(wanted.name, safe='')}")
+
+
+async def _same_key(request: Request, newest: wire.Profile | None, wanted: NewProfile) -> bool:
+    """Also the variable of the key is that of the newest version: a save would change nothing."""
+    if newest is None:
+        return False
+    return await queries.key_variable(state_of(request).pool, newest.name) == wanted.key_env
 
 
 async def _newest(request: Request, name: str) -> wire.Profile | None:

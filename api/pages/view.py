@@ -88,7 +88,7 @@ def situation(run: Run, words: Catalogue, *, by: str | None = None) -> Situation
         headline=headline(run, words),
         reason=reason(run, words, by=by),
         waits=_waits(run, words),
-        can=words.sentence("can", "stopping" if stopping else run.status),
+        can=words.sentence("can", "stopping" if stopping else _can(run)),
         since=_since(run),
         offers=offers,
         needs_override=run.guardrail is not None and "resume" in offers,
@@ -96,6 +96,13 @@ def situation(run: Run, words: Catalogue, *, by: str | None = None) -> Situation
         next_at=_next_at(run),
         is_live=run.status == RunStatus.RUNNING or run.stopping,
     )
+
+
+def _can(run: Run) -> str:
+    """Without a text so far there is none to edit."""
+    if run.status in (RunStatus.INTERRUPTED, RunStatus.FAILED) and run.working_revision is None:
+        return f"{run.status}_textless"
+    return run.status
 
 
 def _limit_to_raise(reason_code: str | None) -> str | None:

@@ -108,6 +108,16 @@ class Parsed:
         return tuple(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
 
     @property
+    def headings(self) -> tuple[Line, ...]:
+        """Lines of nobody where others have a speaker: titles, dates, who was there."""
+        told = tuple(
+            line
+            for line in self.lines
+            if line.understood and not line.speaker and line.start is None
+        )
+        return told if self.speakers else ()
+
+    @property
     def changed(self) -> bool:
         """Whether the text is not the file's own: the original is then worth keeping."""
         return self.format not in (FileFormat.TEXT, FileFormat.MARKDOWN, FileFormat.DATA) or bool(

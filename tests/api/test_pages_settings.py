@@ -24,6 +24,9 @@ async def test_a_version_of_a_profile_is_looked_at_then_appended(api: Api) -> No
     again = await browser.form("/settings/new-profile?from=careful", "/settings/profiles")
     assert again.fields["key_env"] == "CAREFUL_API_KEY"  # an edit does not change it unseen
     assert json.loads(again.fields["prices"]) == PRICES
+    same = await browser.send(again)
+    assert same.status_code == 200
+    assert "What changes against version 1" in same.text
     assert (await browser.send(again, model="larger")).status_code == 303
     shown = (await browser.open("/settings/profiles/careful")).text
     assert "Version 2" in shown

@@ -117,8 +117,18 @@ async def test_a_plan_is_shown_day_by_day_with_its_costs(api: Api, browser: Brow
     await add_issue(api.pool, run["id"], 7, quote=quote)
     shown = (await browser.open(f"/runs/{run['id']}")).text
     assert re.search(r'Coco Bambu, Rockford</bdi> <a class="mark"[^>]*>I7</a>', shown)
+    assert "format=ics" in shown
     regions = await browser.open(f"/runs/{run['id']}?regions=1&have=text 0 False I7")
     assert 'class="trip"' not in regions.text
+
+
+async def test_a_plan_without_dates_has_no_link_to_a_calendar(api: Api, browser: Browser) -> None:
+    body = "# A trip\n\n## Day 1 · Rockford\n\n- sight: Museum, Rockford (–)\n"
+    run = await api.run(kind="itinerary", title="A trip", body=body, sources=[])
+    for path in (f"/runs/{run['id']}", f"/documents/{run['document_id']}"):
+        shown = (await browser.open(path)).text
+        assert "format=docx" in shown
+        assert "format=ics" not in shown
 
 
 async def test_the_page_says_which_call_brought_which_day_and_what_was_dropped(

@@ -9,6 +9,7 @@ from workflows.kinds import load_kinds
 from workflows.kinds.facts.chinese import chinese_numbers
 from workflows.kinds.facts.english import english_numbers
 from workflows.kinds.kind import Finding
+from workflows.kinds.problems_zh import SENTENCES, in_chinese
 from workflows.vocabulary import Severity
 
 MINUTES = load_kinds()["minutes"]
@@ -307,3 +308,17 @@ def test_one_wrong_fact_in_such_minutes_is_found(right: str, wrong: str, correct
     if corrected:
         bodies = [body.replace(one.quote, one.suggestion) for one in grave if one.suggestion]
         assert RIGHT in bodies
+
+
+def test_problems_of_a_chinese_text_are_worded_in_chinese() -> None:
+    found = findings("价格是二十六块，预计 97 人参加。", MEETING_ZH)
+    assert found
+    for finding in found:
+        assert finding.problem.endswith("。"), finding.problem
+
+
+@pytest.mark.parametrize(("english", "chinese"), SENTENCES)
+def test_each_chinese_sentence_keeps_what_the_english_one_names(english: str, chinese: str) -> None:
+    filled = english.format("A", "B", "C", "D")
+    told = in_chinese(filled)
+    assert told == chinese.format("A", "B", "C", "D")

@@ -36,6 +36,7 @@ from workflows.kinds.kind import (
     Work,
 )
 from workflows.kinds.lines import number_lines
+from workflows.kinds.problems_zh import in_chinese, is_chinese
 from workflows.kinds.prompting import (
     Block,
     asides,
@@ -208,12 +209,13 @@ class CheckedText:
         return accepted
 
     def verify(self, material: Material, body: str) -> tuple[Finding, ...]:
+        worded = in_chinese if is_chinese(material, body) else str
         return tuple(
             Finding(
                 category=finding.category,
                 severity=finding.severity,
                 quote=finding.quote,
-                problem=finding.problem,
+                problem=worded(finding.problem),
                 suggestion=finding.suggestion,
                 evidence=finding.evidence,
                 raised_by=f"verifier:{name}",
