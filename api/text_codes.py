@@ -81,9 +81,7 @@ CAN: Wordings = {
     "INTERRUPTED": (N_("You can edit the text, resume, or cancel it for good."),),
     "FAILED": (N_("You can repair the cause, edit the text, resume, or cancel it for good."),),
     "INTERRUPTED_textless": (N_("You can resume, or cancel it for good. There is no text yet."),),
-    "FAILED_textless": (
-        N_("You can repair the cause and resume, or cancel it for good. There is no text yet."),
-    ),
+    "FAILED_textless": (N_("You can repair the cause and resume, or cancel it for good."),),
     "AWAITING_CONFIRMATION": (
         N_(
             "You can confirm it, also with your edits, send it back for one more round, "
