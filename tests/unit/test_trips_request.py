@@ -15,6 +15,7 @@ from tests.unit.trips import ITINERARY, NAMES, fields, material, reference_text
 from workflows.kinds.itinerary.request import request_of
 from workflows.kinds.kind import Material, SourceText
 from workflows.requesting import request_problems, title_of
+from workflows.vocabulary import Severity
 
 TODAY = date(2026, 11, 30)
 
@@ -33,6 +34,20 @@ def asked(*texts: str, **attributes: Any) -> Material:
 def test_a_day_at_the_end_of_all_calendars_is_told(words: str) -> None:
     problems = request_problems(ITINERARY, asked(words), TODAY)
     assert [text for _, text in problems if "too far away" in text]
+
+
+def test_wishes_that_a_plan_does_not_show_are_told_once_and_hold_up_no_round() -> None:
+    given = asked("3 days in Lisbon in May for two people with 1500 dollars.")
+    body = "# Lisbon\n\n## Day 1 · Lisbon\n\n- sight: Castle, Lisbon (–)\n"
+    told = [one for one in ITINERARY.verify(given, body) if one.category == "unchecked"]
+    assert [(one.severity, one.problem) for one in told] == [
+        (
+            Severity.MINOR,
+            "Asked for, and not to be seen in the plan: people: 2, a budget of 1500 USD, May.",
+        )
+    ]
+    dear = body.replace("(–)", "(1600 USD)")
+    assert "budget" in {one.category for one in ITINERARY.verify(given, dear)}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -77,6 +77,7 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ("The plan does not go to {0}.", "行程没有去{0}。"),
     ("Asked for: {0}. The house says: {1}.", "要求：{0}。房屋规定：{1}。"),
     ("Asked for: {0}. This is: {1}.", "要求：{0}。此处为：{1}。"),
+    ("Asked for, and not to be seen in the plan: {0}.", "要求中有、行程中看不到：{0}。"),
     ("Asked for: {0}. This is not.", "要求：{0}。此处不符。"),
 )
 

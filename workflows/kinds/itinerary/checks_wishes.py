@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import date
 
 from workflows.kinds.kind import Finding
+from workflows.vocabulary import Severity
 
+from . import saying
 from .costs import total, total_line
 from .plan import amount
 from .reference import city_key
@@ -21,6 +25,28 @@ def check_request(trip: Trip) -> Iterator[Finding]:
     told = [*trip.request.conflicts, *impossible(trip.request, trip.reference).values()]
     for problem in dict.fromkeys(told):
         yield issue(CONTRADICTION, trip.plan.title, problem)
+    if not told and not trip.reference and (names := ", ".join(_unseen(trip))):
+        yield issue(
+            "unchecked",
+            trip.plan.title,
+            f"Asked for, and not to be seen in the plan: {names}.",
+            severity=Severity.MINOR,
+        )
+
+
+def _unseen(trip: Trip) -> Iterator[str]:
+    """Wishes that were read and of which a plan without reference data shows nothing. A minor
+    issue keeps no round going: it is for the person who decides."""
+    wished, shown = trip.request, saying.read(trip.body)
+    chinese = re.search("[\u3400-\u9fff]", trip.plan.title) is not None
+    if wished.people is not None and shown.people != wished.people:
+        yield f"{wished.people} 人" if chinese else f"people: {wished.people}"
+    if wished.budget is not None and not total(trip.plan):
+        budget = amount(wished.budget, wished.currency or "")
+        yield f"预算 {budget}" if chinese else f"a budget of {budget}"
+    months = {day.date.month for day in trip.plan.days if day.date}
+    if wished.month is not None and wished.month not in months:
+        yield f"{wished.month} 月" if chinese else f"{date(2000, wished.month, 1):%B}"
 
 
 def _can(trip: Trip, name: str) -> bool:

@@ -87,6 +87,7 @@ def _merged(fields: tuple[tuple[str, Any], ...], words: str) -> TripRequest:
         cities=given.get("cities") or said.cities,
         first=first,
         last=first + timedelta(days=days - 1) if first else None,
+        month=None if first else said.month,
         people=given.get("people") or said.people,
         budget=budget if budget is not None else said.budget,
         currency=given.get("currency") or said.currency,

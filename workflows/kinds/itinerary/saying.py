@@ -49,6 +49,13 @@ _BUDGET = re.compile(
     r"|预算(?:为|是|在|约|大概)?\s*(?P<zh>\d[\d,]*(?:\.\d+)?)\s*(?P<wan>万)?",
     re.IGNORECASE,
 )
+_SUM = re.compile(
+    r"\b(?:under|below|within|at most|up to|(?:no more|less) than|with|for|spend|have)\s+"
+    r"(?:about\s+|around\s+)?(?P<en>\d[\d,]*)\s+(?P<name>dollars|euros|pounds)\b"
+    r"(?!\s*(?:per|a|an|each|every)\b)",
+    re.IGNORECASE,
+)
+_NAMED = {"dollars": "USD", "euros": "EUR", "pounds": "GBP"}
 _MARKS = {"$": "USD", "€": "EUR", "£": "GBP"}
 _CITY = (
     r"((?:(?:St|Mt|Ft)\. )?[A-Z][\w'’-]*(?: (?:de|del|la|of|the) [A-Z][\w'’-]*| [A-Z][\w'’-]*)*)"
@@ -84,6 +91,9 @@ _START = re.compile(
     r"|(\d{4}-\d{2}-\d{2})\s*(?:起|出发|开始)"
     r"|(\d{4})年(\d{1,2})月(\d{1,2})[日号]\s*(?:起|出发|开始)",
     re.IGNORECASE,
+)
+_IN_MONTH = re.compile(
+    rf"\b[Ii]n ({'|'.join(_MONTHS)})\b|(?<![\d年])([1-9]|1[0-2])月(?!\d|[初中下上]旬)"
 )
 _RULES = "smoking|smoke|parties|party|pets?|visitors|children under 10"
 _ALLOWS = re.compile(
@@ -125,6 +135,7 @@ class Wishes:
     cities: int | None = None
     first: date | None = None
     last: date | None = None
+    month: int | None = None
     people: int | None = None
     budget: float | None = None
     currency: str | None = None
@@ -150,6 +161,7 @@ def read(text: str) -> Said:
     said_rule = (rule[1] or rule[2]).lower() if rule else None
     first, last = _span(text)
     trip, start = _TRIP_OF_DAYS.search(text), _place(_FROM, text)
+    total = None if budget else _SUM.search(text)
     return Said(
         days=_days(text),
         sure_days=_count(_given(trip)) if trip else None,
@@ -159,8 +171,9 @@ def read(text: str) -> Said:
         first=first,
         last=last,
         people=_people(text),
-        budget=_money(budget) if budget else None,
-        currency=_currency(budget) if budget else None,
+        month=_said_month(text),
+        budget=_money(budget) if budget else _amount(total["en"]) if total else None,
+        currency=_currency(budget) if budget else _NAMED[total["name"].lower()] if total else None,
         room_rule=_RULE_NAMES.get(said_rule, said_rule) if said_rule else None,
         room_type=room[1].lower() if room else None,
         cuisine=_cuisines(text),
@@ -190,6 +203,18 @@ def _people(text: str) -> int | None:
     if re.search(r"\b(?:solo|single person|on my own|by myself)\b", text, re.IGNORECASE):
         return 1
     return 2 if _PAIR.search(text) else None
+
+
+def _said_month(text: str) -> int | None:
+    """Of "in May" or 五月 as 5月, without a day."""
+    found = _IN_MONTH.search(text)
+    if found is None:
+        return None
+    return int(found[2]) if found[2] else _MONTHS.index(found[1]) + 1
+
+
+def _amount(written: str) -> float:
+    return float(written.replace(",", ""))
 
 
 def _money(found: re.Match[str]) -> float:
