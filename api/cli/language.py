@@ -49,3 +49,22 @@ def sentence(family: str, code: str, params: Mapping[str, Any] | None = None) ->
     if isinstance(severity := known.get("severity"), str):
         known["severity"] = words.sentence("severity", severity)
     return words.sentence(family, code, known)
+
+
+def head(column: str) -> str:
+    """The head of a column of a table: its English name, or its word in the chosen language."""
+    if _chosen["locale"] == _ENGLISH:
+        return column
+    from api import text, text_cli
+
+    word = text_cli.HEADS.get(column)
+    return column if word is None else text.catalogue(_chosen["locale"]).text(word)
+
+
+def next_line(act: str) -> str:
+    """What comes next, as a line."""
+    if _chosen["locale"] == _ENGLISH:
+        return f"next: {act}"
+    from api import text, text_cli
+
+    return text.catalogue(_chosen["locale"]).text(text_cli.NEXT).format(act=act)

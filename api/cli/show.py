@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from api.cli.language import head, next_line
 from api.cli.language import sentence as localized
 from api.cli.words import (
     STATUS_STYLES,
@@ -178,7 +179,9 @@ def _table(*columns: str) -> Table:
     for name in columns:
         right = name in _NUMBERS
         table.add_column(
-            name, justify="right" if right else "left", no_wrap=name not in ("PROBLEM", "TITLE")
+            head(name),
+            justify="right" if right else "left",
+            no_wrap=name not in ("PROBLEM", "TITLE"),
         )
     return table
 
@@ -235,7 +238,7 @@ def print_moved(run: Json, *, as_json: bool) -> int:
         return 0
     say(f"{run['id']}  {run_lines(run)[0]}")
     if act := next_act(run):
-        say(f"next: {act}")
+        say(next_line(act))
     return 0
 
 
@@ -293,7 +296,7 @@ def print_refusal(code: str, problem: Json, act: str) -> None:
     if isinstance(run, Mapping) and str(run.get("status")) not in sentence:
         complain(f"  the run is {run.get('status')} now")
     if act:
-        complain(f"next: {act}")
+        complain(next_line(act))
     if code == "internal" and problem.get("request_id"):
         complain(f"request id: {clean(problem['request_id'])}")
 

@@ -27,6 +27,9 @@ def test_chinese_has_the_words_of_the_pages(given: str | None, environ: dict[str
     language.use(given, environ)
     assert status_word("AWAITING_CONFIRMATION") == "待人工"
     assert reason_sentence(STOPPED) == "已达到调用次数上限（40）。"
+    assert (language.head("STATUS"), language.head("CALL")) == ("状态", "CALL")
+    assert language.next_line("x").endswith("x")
+    assert not language.next_line("x").startswith("next")
     assert event_sentence(EVENT) == "第 2 轮：评审开始，第 1 次尝试"
     assert language.sentence("refusal", "draining") == "服务目前不接受新工作。进行中的不受影响。"
 
