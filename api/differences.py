@@ -22,6 +22,11 @@ MOST_CELLS = 200_000_000
 _ALIKE = 0.3
 """Below this share of common text two stretches are one deleted and one inserted, not a mosaic."""
 
+_MOST_APART = 40
+"""Of more changed blocks in a row nobody decides one by one."""
+_SAME_BLOCK = 0.6
+"""From this share of common signs on a block is the other one changed."""
+
 Op: TypeAlias = Literal["equal", "insert", "delete"]
 Level: TypeAlias = Literal["words", "sentences", "blocks"]
 
@@ -70,7 +75,9 @@ def difference(old: str, new: str) -> Difference:
     before, after = blocks(old), blocks(new)
     hunks: list[Hunk] = []
     line_old = line_new = 1
-    for stretch in work.stretches(before, after, "blocks"):
+    found = work.stretches(before, after, "blocks")
+    whole = work.level == "blocks"
+    for stretch in (part for one in found for part in ([one] if whole else _apart(one))):
         removed, added = "".join(stretch.old), "".join(stretch.new)
         pieces = _plain(stretch) or work.sentences(removed, added)
         hunks.append(Hunk(old=line_old, new=line_new, pieces=tuple(_merged(pieces))))
@@ -135,6 +142,28 @@ class _Work:
             for stretch in found
             for piece in _plain(stretch) or _replaced("".join(stretch.old), "".join(stretch.new))
         ]
+
+
+def _apart(stretch: _Stretch) -> Iterator[_Stretch]:
+    """Changed blocks one by one, so that each can be decided by itself: as many for as many, else
+    those that are alike from both ends, and the rest together."""
+    old, new = list(stretch.old), list(stretch.new)
+    if stretch.same or not old or not new or max(len(old), len(new)) > _MOST_APART:
+        yield stretch
+        return
+    even = len(old) == len(new)
+    tail: list[_Stretch] = []
+    while old and new and (even or _alike(old[0], new[0])):
+        yield _Stretch([old.pop(0)], [new.pop(0)], False)
+    while old and new and _alike(old[-1], new[-1]):
+        tail.append(_Stretch([old.pop()], [new.pop()], False))
+    if old or new:
+        yield _Stretch(old, new, False)
+    yield from reversed(tail)
+
+
+def _alike(old: str, new: str) -> bool:
+    return Indel.normalized_similarity(old, new) >= _SAME_BLOCK
 
 
 def _plain(stretch: _Stretch) -> list[Piece]:

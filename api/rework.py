@@ -41,6 +41,7 @@ async def rework(
     await _store_locks(connection, tools, row, [lock.quote for lock in wanted.locks] + kept)
     comments = await _store_comments(connection, tools, row, wanted.comments, revision=number)
     await _grant(connection, run_id, wanted)
+    told = await _store_instructions(connection, tools, row, wanted.instructions, number)
     facts = {
         "revision": number,
         "extra_rounds": wanted.extra_rounds,
@@ -48,6 +49,7 @@ async def rework(
         "locks": len(wanted.locks),
         "decisions": len(wanted.decisions),
         "instructions": wanted.instructions is not None,
+        **told,
     }
     seq = await moving.move(connection, tools, row, EventType.RUN_REWORK, params=facts)
     return await moving.done(connection, tools, run_id, status=202, seq=seq, signal=Signal.RESUME)
@@ -222,6 +224,24 @@ async def _store_comments(
     for comment in one_for_each_passage(comments):
         await _raise_issue(connection, tools, row, comment, revision=revision)
     return ids
+
+
+async def _store_instructions(
+    connection: Connection,
+    tools: Tools,
+    row: record.RunRow,
+    instructions: str | None,
+    revision: int,
+) -> dict[str, str]:
+    """As what was said with the move, so that the event shows it: a later one takes its place in
+    the run."""
+    if not instructions or not instructions.strip():
+        return {}
+    actor = tools.caller.actor
+    said = await record.insert_comment(
+        connection, row, instructions, actor=actor, revision=revision
+    )
+    return {"comment_id": said}
 
 
 def one_for_each_passage(

@@ -328,6 +328,20 @@ async def test_an_issue_is_waived_beside_its_passage_only_with_a_reason(
     assert await api.pool.fetchval("SELECT status FROM issues") == "open"
 
 
+async def test_grave_open_issues_are_counted_where_one_confirms_and_named_beside_a_fix(
+    api: Api, browser: Browser
+) -> None:
+    run, _ = await waiting(api)
+    fixed = await add_issue(api.pool, run, 1, quote="The box is bleu", problem="Says who?")
+    await api.pool.execute("UPDATE issues SET status = 'fixed' WHERE id = $1", fixed)
+    await add_issue(api.pool, run, 2, quote="The box is blue", problem="Says who?")
+    for path in (f"/runs/{run}/review", f"/runs/{run}"):
+        assert "1 open issue is a blocker or major." in (await browser.open(path)).text
+    assert "I2 is open" in (await browser.open(f"/runs/{run}/review")).text
+    await api.pool.execute("UPDATE issues SET severity = 'minor'")
+    assert "is a blocker or major" not in (await browser.open(f"/runs/{run}")).text
+
+
 async def test_hostile_text_is_only_text(api: Api, browser: Browser) -> None:
     run, _ = await waiting(api, f"- {HOSTILE} one\n", f"- {HOSTILE} two\n")
     await add_issue(api.pool, run, 1, quote=HOSTILE, problem=HOSTILE, suggestion=HOSTILE)

@@ -10,6 +10,7 @@ from api.errors import Refusal
 from api.requests import ReworkDecision
 from api.rework import decide, kept_passages
 from tests.api.harness import Api
+from tests.pages.forms import HTML
 from workflows.kinds.kind import Finding
 from workflows.scoring import fingerprint
 from workflows.vocabulary import EventType, Reason, Severity
@@ -32,7 +33,7 @@ NEW = "# T\r\n\r\n- one\r\n- TWO\r\n\r\n| a | b |\r\n|---|---|\r\n| 1 | 3 |\r\n\
 def test_a_rejected_change_brings_the_older_passage_back_byte_for_byte() -> None:
     """Trailing spaces and line ends too; what was not rejected stays as it is offered."""
     assert decided(OLD, NEW, decision(1, accept=False)) == NEW.replace("- TWO\r\n", "- two  \r\n")
-    both = decided(OLD, NEW, decision(1, accept=False), decision(3, accept=False))
+    both = decided(OLD, NEW, *(decision(hunk, accept=False) for hunk in (1, 3, 4)))
     assert both == OLD
     assert decided(OLD, NEW, decision(1, accept=True)) == NEW
     own = decided(OLD, NEW, decision(1, accept=False, text="- 2\r\n"))
@@ -92,10 +93,13 @@ async def test_rework_goes_on_from_the_offered_text_with_rounds_comments_and_loc
     assert [row["quote"] for row in locks] == ["# Minutes"]
     told = (await api.events(run["id"]))[-1]
     assert (told["type"], told["extra_rounds"], told["locks"]) == ("run_rework", 3, 2)
+    assert told["comment"] == "keep it polite"
     kept = await api.pool.fetch("SELECT id, quote, text, revision FROM comments ORDER BY id")
-    assert [row["id"] for row in kept] == told["comment_ids"]
-    assert [row["text"] for row in kept] == ["which box?", "shorter"]
-    texts = str(await api.events(run["id"]))
+    assert [row["id"] for row in kept] == [*told["comment_ids"], told["comment_id"]]
+    assert [row["text"] for row in kept] == ["which box?", "shorter", "keep it polite"]
+    page = (await api.client.get(f"/runs/{run['id']}", headers=HTML)).text
+    assert "keep it polite" in page
+    texts = str(await api.pool.fetch("SELECT data FROM run_events"))
     assert "which box?" not in texts
     assert "polite" not in texts
 

@@ -117,3 +117,16 @@ def test_texts_with_nothing_in_common_stop_at_sentences_and_say_so() -> None:
     assert time.process_time() - began < 3
     assert found.level == "sentences"
     assert spelled(found, "delete") == new
+
+
+def test_neighbouring_lines_are_changes_of_their_own() -> None:
+    old = "- Ship item 1 on May 2.\n- Ana sends it.\n- Stays.\n"
+    new = "- Ship item 1 on May 3.\n- Bo pays all of this.\n- Stays.\n"
+    assert [len(hunk.pieces) > 1 for hunk in difference(old, new).hunks] == [True, True, False]
+    more = "- Ship item 1 on May 3.\n- Quite another one.\n- Ana sends it now.\n- Stays.\n"
+    hunks = difference(old, more).hunks
+    assert [hunk.pieces[0].op == "insert" for hunk in hunks] == [False, True, False, False]
+    for text in (new, more):
+        pieces = [piece for hunk in difference(old, text).hunks for piece in hunk.pieces]
+        assert "".join(piece.text for piece in pieces if piece.op != "insert") == old
+        assert "".join(piece.text for piece in pieces if piece.op != "delete") == text
