@@ -273,29 +273,6 @@ async def test_a_text_of_an_older_base_is_not_stored_over_a_newer_one(
     assert (await api.get(f"/api/runs/{run}")).json["offered_revision"] == 3
 
 
-@pytest.mark.parametrize("do", ["rework", "confirm-mine", "store"])
-async def test_an_emptied_text_is_refused_beside_its_field(
-    api: Api, browser: Browser, do: str
-) -> None:
-    run, _ = await waiting(api)
-    answer = await press(browser, run, do, edit=" ", instructions="more")
-    assert answer.status_code == 422
-    assert 'id="f-edit-error"' in answer.text
-
-
-async def test_my_edits_that_are_none_are_not_confirmed(api: Api, browser: Browser) -> None:
-    run, document = await waiting(api)
-    change = {"from": 0, "to": 1, "hunk": 99}
-    notes = {"decisions": [{"change": change, "accept": False}]}
-    path = f"/api/documents/{document}/draft"
-    saved = await api.call("PUT", path, {"base_revision": 1, "body": None, "notes": notes})
-    assert saved.status == 200
-    answer = await press(browser, run, "confirm-mine")
-    assert answer.status_code == 422
-    assert "Nothing was confirmed." in answer.text
-    assert (await api.get(f"/api/runs/{run}")).json["status"] == "AWAITING_CONFIRMATION"
-
-
 async def test_an_older_tab_overwrites_no_newer_draft(api: Api, browser: Browser) -> None:
     run, document = await waiting(api)
     older = await browser.form(f"/runs/{run}/review", f"/runs/{run}/review")
