@@ -49,8 +49,8 @@ async def test_prices_are_shown_with_their_days_and_the_log_names_the_runs(
     body = {"name": "dated", "model": "m", "prices": {"currency": "EUR", "tables": tables}}
     assert (await api.post("/api/profiles", body)).status == 201
     text = " ".join((await browser.open("/settings")).text.split())
-    assert "€1.25 in, €10.00 out, €0.1000 cached from 2026-02-01 (now)" in text
-    assert "€3.00 in, €12.00 out from 2025-01-01</span>" in text
+    assert "€1.25 in, €10.00 out per million tokens, €0.1000 cached from 2026-02-01 (now)" in text
+    assert "€3.00 in, €12.00 out per million tokens from 2025-01-01</span>" in text
     run = await api.run()
     step = await add_step(api.pool, run["id"])
     call = await add_call(api.pool, run["id"], step)
