@@ -93,10 +93,18 @@ def _check(value: Any, path: tuple[int | str, ...]) -> None:
         raise _refuse(pointer_of(path), "not_finite", "this number is too large")
 
 
+def load_json(text: str, *path: int | str) -> Any:
+    """One JSON value, from a body or a field of a form at `path`. Raises ValueError or
+    RecursionError when it is none, Refusal 422 when it holds what cannot be stored."""
+    value = json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
+    _check(value, path)
+    return value
+
+
 def parse_json(raw: bytes) -> Any:
     """One JSON value. 400 when it is none, 422 when it holds what cannot be stored."""
     try:
-        value = json.loads(raw.decode(), object_pairs_hook=_pairs, parse_constant=_no_constant)
+        return load_json(raw.decode())
     except UnicodeDecodeError as error:
         raise _no_json(f"the body is no valid UTF-8 at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -105,8 +113,6 @@ def parse_json(raw: bytes) -> Any:
         raise _refuse("", "too_deep", f"nested deeper than {MAX_DEPTH}", limit=MAX_DEPTH) from None
     except ValueError as error:
         raise _no_json(f"the body is no JSON: {error}"[:200]) from None
-    _check(value, ())
-    return value
 
 
 def fit(model: type[Model], value: Any, *, prefix: tuple[str, ...] = ()) -> Model:

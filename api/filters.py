@@ -6,12 +6,12 @@ Words may be repeated or joined by commas: `?tag=a,b` is `?tag=a&tag=b`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from starlette.datastructures import QueryParams
 
-from api import cursors
+from api import cursors, times
 from api.errors import Refusal
 from api.queries.calls import CallFilter
 from api.queries.observe import Scope
@@ -133,6 +133,9 @@ def _time(params: QueryParams, name: str) -> datetime | None:
         at = datetime.fromisoformat(written)
         if at.tzinfo is None or "T" not in written:
             raise ValueError(value)
-        return at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise _refused(name, "an RFC 3339 time such as 2026-01-31T12:00:00Z") from error
+    try:
+        return times.within(at)
+    except ValueError as error:
+        raise _refused(name, times.WANTED) from error

@@ -101,12 +101,17 @@ def tools_of(request: Request) -> Tools:
     return Tools(state=state, caller=caller_of(request), web=web_of(state))
 
 
+def is_key(text: str) -> bool:
+    """Whether it can be a key, from a header or from a form."""
+    return 1 <= len(text) <= LONGEST_KEY and all("!" <= letter <= "~" for letter in text)
+
+
 def once_of(request: Request, fields: BaseModel | None) -> Once | None:
     """The request's key; None when it sent none. Raises 400 for one that cannot be used."""
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
-    if not 1 <= len(key) <= LONGEST_KEY or not all("!" <= letter <= "~" for letter in key):
+    if not is_key(key):
         raise Refusal(
             400,
             ErrorCode.INVALID_REQUEST,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Annotated, Any, TypeAlias
-from urllib.parse import SplitResult, parse_qsl, quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from pydantic import Field, StringConstraints
 
@@ -20,6 +20,7 @@ from api import queries
 from api.errors import Refusal
 from api.idempotency import Done, Tools
 from api.requests import StrictRequest
+from api.secret_texts import is_marked, looks_secret
 from deploy.database import Connection
 from deploy.settings import Settings, variable
 from workflows import profiles
@@ -32,12 +33,16 @@ LARGEST = 200_000
 """Characters of one of a profile's objects as JSON; prompts are the longest."""
 _OWN = frozenset(variable(entry.name, entry.metadata) for entry in fields(Settings))
 _FOREIGN = ("PG", "AWS_", "TEMPORAL_", "OTEL_", "REDRAFT_DATABASE")
-_SECRET = ("key", "token", "secret", "sig", "password", "code", "credential")
-_KEY = re.compile(
+_QUERY = re.compile(r"api-version=[\w.-]{1,20}")
+"""The one that some servers need in the address of a model; others are where keys are put."""
+_PATH_KEY = re.compile(
     r"(?i:sk|pk|rk|hf|gsk|xai|ghp|key|token|bearer|api[-_]?key)[-_:.=][\w.~%-]{12,}|AIza[\w-]{20,}"
     r"|(?=[^/]*[a-z])(?=[^/]*[A-Z])(?=[^/]*\d)[\w-]{32,}"
 )
 """A step of a path that looks like one; numbers of accounts and deployments do not."""
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
+_WORD = re.compile(r"[A-Z]{2,}")
+_ADVICE = "Put the key into an environment variable of the worker and name it in key_env"
 _CODE = str(ErrorCode.INVALID_REQUEST)
 
 Found: TypeAlias = list[tuple[str, str, str]]
@@ -88,6 +93,8 @@ async def append_version(connection: Connection, tools: Tools, wanted: NewProfil
 def problems(wanted: NewProfile, kinds: Mapping[str, Kind]) -> Found:
     """Everything that can be told without a row."""
     checks = (
+        ("/name", _name(wanted.name)),
+        ("/model", _name(wanted.model)),
         ("/base_url", _address(wanted.base_url)),
         ("/key_env", _key_variable(wanted.key_env)),
         ("/parameters", profiles.parameter_problems(wanted.parameters)),
@@ -102,6 +109,12 @@ def problems(wanted: NewProfile, kinds: Mapping[str, Kind]) -> Found:
         if size > LARGEST:
             found.append((f"/{name}", _CODE, f"at most {LARGEST} characters as JSON"))
     return found
+
+
+def _name(given: str) -> profiles.Problems:
+    if not looks_secret(given):
+        return []
+    return [("", "must be a name; this looks like a key. " + _ADVICE)]
 
 
 def _address(given: str | None) -> profiles.Problems:
@@ -124,20 +137,23 @@ def _address(given: str | None) -> profiles.Problems:
 def _secrets(parts: SplitResult) -> profiles.Problems:
     if "@" in parts.netloc:
         return [("", "must not hold a user name or password; put the key into the environment")]
-    if any(map(_KEY.fullmatch, parts.path.split("/"))):
+    steps = parts.path.split("/")
+    if any(_PATH_KEY.fullmatch(step) or is_marked(step) for step in steps):
         return [("", "must not hold a key in its path; put it into the environment")]
     if parts.fragment:
         return [("", "must not have a fragment")]
-    for name, _ in parse_qsl(parts.query, keep_blank_values=True):
-        if any(word in name.lower() for word in _SECRET):
-            return [("", f"must not hold a key ({name}); put it into the environment")]
+    if parts.query and not _QUERY.fullmatch(parts.query):
+        return [
+            ("", "must not have a query, other than api-version; put keys into the environment")
+        ]
     return []
 
 
 def _key_variable(name: str) -> profiles.Problems:
     """A variable that is not a key would be sent to the model server, and a key that is taken for
     a name would stand in rows and on pages: most of them have small letters."""
-    if name != name.upper():
+    words = _VARIABLE.fullmatch(name) and _WORD.search(name)
+    if not words or looks_secret(name):
         return [("", "must be the name of an environment variable, in capitals; never the key")]
     if name in _OWN or name.upper().startswith(_FOREIGN):
         return [("", "is a variable of the service itself; name one that holds a model key")]

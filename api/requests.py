@@ -6,6 +6,7 @@ Lengths are in characters unless said otherwise. What needs rows or a kind is ch
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -19,6 +20,8 @@ from pydantic import (
 from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
+from api import times
+
 TEXT_BYTES = 5_000_000
 """Largest text (a body or a source), in UTF-8 bytes; also the largest JSON request."""
 FORM_BYTES = 50_000_000
@@ -29,6 +32,13 @@ def _not_blank(text: str) -> str:
     if not text.strip():
         raise PydanticCustomError("blank", "must not be empty")
     return text
+
+
+def _in_calendar(at: datetime) -> datetime:
+    try:
+        return times.within(at)
+    except ValueError:
+        raise PydanticCustomError("out_of_calendar", f"must be {times.WANTED}") from None
 
 
 def _not_yet(value: Any) -> Any:
@@ -63,6 +73,8 @@ FilterWord: TypeAlias = Annotated[str, StringConstraints(max_length=300)]
 FilterName: TypeAlias = Literal[
     "status", "kind", "phase", "tag", "actor", "document_id", "q", "from", "to"
 ]
+Moment: TypeAlias = Annotated[AwareDatetime, Field(strict=False), AfterValidator(_in_calendar)]
+"""Kept in UTC."""
 Rounds: TypeAlias = Annotated[int, Field(ge=1, le=20, strict=True)]
 Score: TypeAlias = Annotated[int, Field(ge=0, le=100, strict=True)]
 
@@ -120,7 +132,7 @@ class _RunFields(StrictRequest):
     pass_score: Score = 90
     profile: Name = "default"
     limits: Limits | None = None
-    confirm_by: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    confirm_by: Moment | None = None
     webhook_url: Annotated[str | None, AfterValidator(_not_yet)] = None
 
 

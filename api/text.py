@@ -22,6 +22,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
 from api import text_codes
+from api.times import in_zone
 
 LOCALES = Path(__file__).parent / "locale"
 DEFAULT = "en"
@@ -133,7 +134,7 @@ class Catalogue:
         """Date and time in a zone, with its distance from UTC: names such as CST mean several."""
         if at is None:
             return "–"
-        there = at.astimezone(zone)
+        there = in_zone(at, zone)
         return f"{there:%Y-%m-%d %H:%M:%S} {_offset(there.utcoffset() or timedelta())}"
 
     def ago(self, at: datetime, now: datetime) -> str:

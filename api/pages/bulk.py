@@ -20,7 +20,7 @@ from api.errors import Refusal, misfit
 from api.pages import addresses as pages_addresses
 from api.pages.addresses import Address
 from api.pages.errors import PageRoute
-from api.pages.forms import Form, failed, given, go, perform_once, read_form
+from api.pages.forms import Failed, Form, failed, given, go, perform_once, read_form
 from api.pages.render import Refused, list_row, page, words_of
 from api.principals import Scope
 from api.queries import RunFilter
@@ -49,6 +49,8 @@ class Chosen:
     action: str
     ids: tuple[str, ...]
     address: Address | None
+    named: int = 0
+    """How many were named, also those beyond what one request moves."""
 
     @property
     def sources(self) -> frozenset[RunStatus]:
@@ -70,11 +72,21 @@ def _chosen(action: str, ids: Sequence[str], address: str | None) -> Chosen:
         raise misfit("/action", "one of interrupt, resume, cancel")
     if address is None:
         named = tuple(dict.fromkeys(one.lower() for one in ids if cursors.is_uuid(one)))
-        return Chosen(action=action, ids=named[: bulk.MOST_RUNS], address=None)
+        return Chosen(action=action, ids=named[: bulk.MOST_RUNS], address=None, named=len(named))
     read = pages_addresses.read(QueryParams(address))
     if read.misread:
         raise misfit(f"/{read.misread[0].name}", "no filter of the list of runs")
     return Chosen(action=action, ids=(), address=read)
+
+
+def _check_number(chosen: Chosen) -> None:
+    """Raises 422 for none, and for more than one request moves: nothing is left out unseen."""
+    if chosen.address is not None or 0 < chosen.named <= bulk.MOST_RUNS:
+        return
+    kind = "too_many_runs" if chosen.named else "no_runs"
+    refusal = misfit("/ids", f"1 to {bulk.MOST_RUNS} ids of runs", kind=kind)
+    refusal.params = {"chosen": chosen.named, "limit": bulk.MOST_RUNS}
+    raise refusal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +126,17 @@ async def ask(request: Request) -> Response:
         pairs = [pair for pair in asked.multi_items() if pair[0] not in ("all", "action", "id")]
         address = str(QueryParams(pairs))
     chosen = _chosen(asked.get("action", ""), asked.getlist("id"), address)
+    try:
+        _check_number(chosen)
+    except Refusal as refusal:
+        why = failed(request, refusal, frozenset({"ids"}))
+        return await _ask(request, chosen, status=why.status, refusal=_said(why))
     return await _ask(request, chosen)
+
+
+def _said(why: Failed) -> Refused:
+    """The notice of a refusal; the runs themselves are no field that it could stand beside."""
+    return replace(why.notice, lines=(*why.notice.lines, *why.errors.values()))
 
 
 async def _ask(
@@ -152,16 +174,18 @@ async def move(request: Request) -> Response:
     by_filter = form["by"] == "filter"
     chosen = _chosen(form["action"], form["ids"].split(","), form["filter"] if by_filter else None)
     try:
+        _check_number(chosen)
         await _check_written(state_of(request).pool, chosen, form)
         wanted = chosen.request(given(form, "reason").get("reason"))
         answer = await perform_once(request, form, lambda c, tools: bulk.bulk(c, tools, wanted))
     except Refusal as refusal:
-        why = failed(request, refusal, frozenset({"written"}))
+        why = failed(request, refusal, frozenset({"written", "ids"}))
+        told = replace(why, errors={k: v for k, v in why.errors.items() if k == "ids"})
         return await _ask(
             request,
             chosen,
             status=why.status,
-            refusal=why.notice,
+            refusal=_said(told),
             typed=form,
             errors=why.errors,
         )

@@ -18,8 +18,8 @@ from starlette.responses import RedirectResponse, Response
 
 from api import requests
 from api.bodies import check_text
-from api.errors import Refusal
-from api.idempotency import Answer, Done, Once, Tools, perform, tools_of
+from api.errors import Refusal, misfit
+from api.idempotency import Answer, Done, Once, Tools, is_key, perform, tools_of
 from api.pages import errors as pages_errors
 from api.pages.render import HEADERS, Refused, words_of
 from api.state import caller_of
@@ -30,6 +30,8 @@ Command: TypeAlias = Callable[[Connection, Tools], Coroutine[Any, Any, Done]]
 
 _FIELD_BYTES = 2 * requests.TEXT_BYTES
 _PATIENCE = 5.0
+_DIGITS = 15
+"""More than any number here has; the conversion of thousands of digits fails by itself."""
 
 
 class Form(dict[str, str]):
@@ -67,12 +69,15 @@ def typed_in(fields: FormData) -> Form:
 
 def _once(request: Request, form: Form) -> Once:
     """Bound to all that was typed: the same key with another text is another request."""
+    key = form["idempotency_key"] or new_id()
+    if not is_key(key):
+        raise misfit("/idempotency_key", "must be 1 to 255 visible ASCII characters")
     typed = {name: value for name, value in form.items() if name != "idempotency_key"}
     return Once(
         principal=caller_of(request).actor,
         method="POST",
         path=request.url.path,
-        key=form["idempotency_key"] or new_id(),
+        key=key,
         request_hash=hashlib.sha256(repr(sorted(typed.items())).encode()).hexdigest(),
     )
 
@@ -127,7 +132,8 @@ def failed(
 def number(text: str) -> int | str:
     """A whole number, or the text as it is, which the model then refuses beside its field."""
     stripped = text.strip()
-    return int(stripped) if stripped.isascii() and stripped.isdigit() else stripped
+    plain = stripped.isascii() and stripped.isdigit() and len(stripped) <= _DIGITS
+    return int(stripped) if plain else stripped
 
 
 LIMITS = ("max_calls", "max_tokens", "max_cost", "max_seconds")

@@ -29,6 +29,7 @@ from api.pages.viewer import viewer_of
 from api.principals import Scope
 from api.queries.observe import Scope as Looked
 from api.state import State, state_of
+from api.times import in_zone
 from api.wire.observe import Observed
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -77,7 +78,7 @@ class Asked:
 
     def day(self, at: datetime) -> str:
         """For the fields of a range of one's own."""
-        return f"{at.astimezone(self.zone):%Y-%m-%d}"
+        return f"{in_zone(at, self.zone):%Y-%m-%d}"
 
 
 def iso(at: datetime) -> str:
@@ -107,9 +108,9 @@ def _start(value: str, zone: tzinfo, later: timedelta) -> str:
         return value
     try:
         day = datetime.fromisoformat(value)
-    except ValueError:
+        return iso((day + later).replace(tzinfo=zone))
+    except (ValueError, OverflowError):
         return value
-    return iso((day + later).replace(tzinfo=zone))
 
 
 async def _observed(state: State, scope: Looked) -> Observed:

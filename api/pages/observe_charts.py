@@ -11,6 +11,7 @@ from api.pages import charts as drawing
 from api.pages.charts import Chart, Stack
 from api.pages.observe_tables import amount, change
 from api.text import Catalogue
+from api.times import in_zone
 from api.wire.observe import Observed, Point
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _spans(seen: Observed, zone: tzinfo) -> list[tuple[datetime, datetime, str]]
     form = "%Y-%m-%d" if bucket >= _DAY else "%m-%d %H:%M"
     # A day here is one of UTC; in another zone its date would be that of the day before.
     there = UTC if bucket >= _DAY else zone
-    return [(p.t, p.t + bucket, p.t.astimezone(there).strftime(form)) for p in seen.series]
+    return [(p.t, p.t + bucket, in_zone(p.t, there).strftime(form)) for p in seen.series]
 
 
 def _labels(labels: Sequence[str]) -> tuple[str, ...]:

@@ -123,6 +123,8 @@ async def _keep(
     run, mine = await _own(connection, tools.caller.actor, run_id)
     base = number(form["base_revision"])
     if not isinstance(base, int):
+        if base:
+            raise misfit("/base_revision", "no number of a revision", kind="int_type")
         return run, mine  # nothing to write about yet
     shown = await queries.revision(connection, run.document_id, base)
     if form["do"].startswith("rebase"):

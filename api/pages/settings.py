@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from api import queries, wire
 from api.auth import needs
-from api.bodies import fit
+from api.bodies import fit, load_json
 from api.errors import Refusal, not_found
 from api.idempotency import Tools
 from api.pages.errors import PageRoute
@@ -24,6 +24,7 @@ from api.pages.forms import Form, failed, go, perform_once, read_form
 from api.pages.render import page, words_of
 from api.principals import Scope
 from api.profiles import NewProfile, append_version, problems
+from api.secret_texts import looks_secret
 from api.state import state_of
 from deploy.database import Connection
 from workflows.vocabulary import ErrorCode
@@ -33,6 +34,7 @@ READS = [needs(Scope.READ, content=False)]
 CHANGES = [needs(Scope.ADMIN, content=False)]
 _MOST = 200
 PLAIN = ("model", "base_url", "key_env")
+_NAMED = frozenset({"name", *PLAIN})
 OBJECTS = ("parameters", "prices", "prompts", "fallback", "rate_limits")
 FIELDS = frozenset({"name", *PLAIN, *OBJECTS})
 _COMPARED = ("name", "model", "base_url", *OBJECTS)
@@ -120,8 +122,9 @@ async def save_profile(request: Request) -> Response:
         if refusal.status_code not in (409, 422):
             raise
         why = failed(request, refusal, FIELDS)
+        typed = _unrepeated(form, why.errors)
         return await _form_page(
-            request, form, status=why.status, refusal=why.notice, errors=why.errors
+            request, typed, status=why.status, refusal=why.notice, errors=why.errors
         )
     return go(f"/settings/profiles/{quote(wanted.name, safe='')}")
 
@@ -131,6 +134,16 @@ async def _same_key(request: Request, newest: wire.Profile | None, wanted: NewPr
     if newest is None:
         return False
     return await queries.key_variable(state_of(request).pool, newest.name) == wanted.key_env
+
+
+def _unrepeated(form: Form, errors: Mapping[str, str]) -> Mapping[str, str]:
+    """What was typed, without what was refused where a key may have been put by mistake: a page
+    that shows it again puts it before other eyes, and into the browser's memory."""
+    return {
+        name: value
+        for name, value in form.items()
+        if not (name in errors and (name in _NAMED or looks_secret(value)))
+    }
 
 
 async def _newest(request: Request, name: str) -> wire.Profile | None:
@@ -162,7 +175,7 @@ def _wanted(request: Request, form: Form) -> NewProfile:
         if not form[name].strip():
             continue
         try:
-            fields[name] = json.loads(form[name])
+            fields[name] = load_json(form[name], name)
         except (ValueError, RecursionError):
             told = words_of(request).text("This is not JSON.")
             wrong.append((f"/{name}", str(ErrorCode.INVALID_REQUEST), told))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.harness import Api
+from tests.pages.forms import Browser, Form
 from workflows.vocabulary import RunStatus
 
 NOBODY = "0192ffff-0000-7000-8000-000000000009"
@@ -98,3 +99,16 @@ async def test_of_bulk_and_single_commands_one_wins_each_run(api: Api) -> None:
             won = [answer.status == 202, there[run_id]["ok"], back[run_id]["ok"]]
             assert won.count(True) == 1, (run_id, won)
             assert await api.types(run_id) == ["run_created", "run_interrupted"]
+
+
+async def test_the_page_says_so_of_no_run_and_of_more_than_one_request_moves(api: Api) -> None:
+    browser, run = Browser(api.client), (await api.run())["id"]
+    form = Form(action="/runs/bulk", fields={"action": "interrupt"})
+    none = await browser.send(form, ids="")
+    assert (none.status_code, "Choose at least one run." in none.text) == (422, True)
+    many = ",".join([run, *(f"0192ffff-0000-7000-8000-{n:012}" for n in range(1000))])
+    refused = await browser.send(form, ids=many)
+    assert (refused.status_code, "1,001 runs were chosen" in refused.text) == (422, True)
+    assert (await api.get(f"/api/runs/{run}")).json["status"] == "RUNNING"
+    long = await browser.send(form, ids=run, idempotency_key="k" * 12_000)
+    assert long.status_code == 422

@@ -150,7 +150,9 @@ async def test_simulated_calls_are_left_out_and_said_so(fresh: Api) -> None:
 @pytest.mark.parametrize(
     "query",
     ["from=yesterday", "from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "range=7d",
-     "from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z"],
+     "from=2020-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
+     "from=0001-01-01T00:00:00Z&to=0001-01-02T00:00:00Z", "to=0001-01-01T00:00:30Z",
+     "from=9998-12-31T23:59:59Z&to=9999-12-31T23:59:59-14:00"],
 )  # fmt: skip
 async def test_a_range_that_cannot_be_is_refused(api: Api, query: str) -> None:
     answer = await api.get(f"/api/observe?{query}")
@@ -193,6 +195,14 @@ async def test_the_page_shows_what_the_api_says(fresh: Api) -> None:
     empty = await browser.open("/observe?from=2026-01-01&to=2026-01-31&lang=zh")
     assert "此时段内没有数据。" in empty.text
     assert (await browser.open("/observe?from=never")).status_code == 422
+    far = ("from=9999-12-31&to=9999-12-31", "to=0001-01-02", "to=0001-01-01T00:00:30Z")
+    for asked in far:
+        for zone in ("Asia/Shanghai", "America/New_York"):
+            headers = {"cookie": f"redraft_zone={zone}", "accept": "text/html"}
+            refused = await fresh.client.get(f"/observe?{asked}", headers=headers)
+            assert refused.status_code == 422, (asked, zone)
+    edge = await browser.open("/observe?from=9998-12-29&to=9998-12-30")
+    assert edge.status_code == 200
     fresh.client.cookies.clear()
 
 

@@ -44,6 +44,18 @@ async def test_what_is_wrong_with_a_profile_stands_beside_its_field(api: Api) ->
     secret = await browser.send(form, name="x", model="m", key_env="sk-secretsecretsecret")
     assert secret.status_code == 422
     assert 'id="f-key_env-error"' in secret.text
+    key = "sk-proj-ABCDEFghij0123456789abcdefXYZ"
+    at = f"http://h/v1?auth={key}"
+    placed = await browser.send(form, name=key, model=key, base_url=at, key_env="KEPT_KEY")
+    assert placed.status_code == 422
+    assert key not in placed.text  # what was refused there is not shown to the next eyes
+    assert "KEPT_KEY" in placed.text
+    for prompts in ('{"review":"a\\u0000b"}', '{"review":"\\ud800"}'):
+        answer = await browser.send(form, name="x", model="m", prompts=prompts)
+        assert answer.status_code == 422
+        assert 'id="f-prompts-error"' in answer.text
+    long = await browser.send(form, name="x", model="m", idempotency_key="k" * 12_000)
+    assert long.status_code == 422
     assert (await api.get("/api/profiles/x/versions")).status == 404
 
 

@@ -60,6 +60,9 @@ MISFITS: list[tuple[str, dict[str, Any], str, str]] = [
     ("control", source(media_type="a/b;\x01"), BAD, "/sources/0/media_type"),
     ("language", {"language": "not a language"}, BAD, "/language"),
     ("time without zone", {"confirm_by": "2026-01-01T00:00:00"}, BAD, "/confirm_by"),
+    ("last second", {"confirm_by": "9999-12-31T23:59:59Z"}, BAD, "/confirm_by"),
+    ("after the last", {"confirm_by": "9999-12-31T23:59:59-14:00"}, BAD, "/confirm_by"),
+    ("before the first", {"confirm_by": "0001-01-01T00:00:00+14:00"}, BAD, "/confirm_by"),
     (
         "NUL",
         source(text="Budget\0 approved"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import jinja2
@@ -14,6 +14,7 @@ from api import text_codes, text_extract, wire
 from api.pages import view as pages_view
 from api.pages.help import states
 from api.text import catalogue
+from api.times import EARLIEST, within
 from tests.unit.pages_rows import a_run
 from workflows.vocabulary import (
     FINAL,
@@ -222,3 +223,21 @@ def test_modules_are_small_and_know_every_event() -> None:
     source = (API / "static" / "stream.js").read_text(encoding="utf-8")
     listed = source.partition("TYPES = [")[2].partition("]")[0]
     assert set(re.findall(r'"(\w+)"', listed)) == set(EventType)
+
+
+def test_no_stored_time_is_beyond_the_calendar_of_a_zone() -> None:
+    last, first = datetime.max.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC)
+    for zone in (timezone(timedelta(hours=14)), timezone(timedelta(hours=-12))):
+        assert catalogue("en").moment(last, zone)
+        assert catalogue("en").moment(first, zone)
+
+
+def test_a_time_that_may_be_sent_has_a_day_before_and_after_it_in_every_zone() -> None:
+    for at in (
+        "9999-12-31T23:59:59-14:00",
+        "9999-01-01T00:00:00+00:00",
+        "0001-01-01T00:00:00+14:00",
+    ):
+        with pytest.raises(ValueError, match="1970 to 9998"):
+            within(datetime.fromisoformat(at))
+    assert within(datetime.fromisoformat("1970-01-01T02:00:00+02:00")) == EARLIEST
