@@ -35,6 +35,7 @@ TITLES = {
     409: "Conflict",
     413: "Too large",
     415: "Unsupported media type",
+    416: "Not in this range",
     422: "Does not fit",
     429: "Too many requests",
     500: "Internal error",

@@ -42,9 +42,15 @@ def check_stack(environment: Mapping[str, str], data: Path) -> list[Finding]:
             "stack",
             f"no stack is up over {default}{data}",
             "start it with ./redraft up, name the folder of one that is up with --data-dir DIR, "
-            "or set REDRAFT_DATABASE_URL",
+            f"or set REDRAFT_DATABASE_URL{_elsewhere(environment)}",
         )
     ]
+
+
+def _elsewhere(environment: Mapping[str, str]) -> str:
+    """An address says nothing of the folder behind it, which may be on another machine."""
+    url = environment.get("REDRAFT_URL", "")
+    return f"; REDRAFT_URL ({url}) does not say which folder that is" if url else ""
 
 
 def _is_held(lock: Path) -> bool:

@@ -8,6 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 
+HEALTH = {
+    "Temporal": "/api/v1/namespaces/redraft",
+    "Offline model": "/v1/models",
+    "Speech recogniser": "/v1/models",
+}
+"""Where a part says that it is well, when not at /healthz: for the start and for `status`."""
+
+
+def health_of(name: str) -> str:
+    return HEALTH.get(name, "/healthz")
+
+
 async def request(
     method: str,
     host: str,

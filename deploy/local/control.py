@@ -10,11 +10,10 @@ import sys
 import time
 from typing import Any
 
-from deploy.local.ask import request
+from deploy.local.ask import health_of, request
 from deploy.local.data import DataDirectory, same_processes
 from deploy.local.errors import Refused, UsageError
 
-_PATHS = {"Temporal": "/api/v1/namespaces/redraft", "Offline model": "/v1/models"}
 _DOWN = 5
 _STOP_SECONDS = 20.0
 
@@ -29,6 +28,8 @@ def status(data: DataDirectory, *, as_json: bool) -> int:
             print(json.dumps({"data": str(data.root), "up": False}))
         else:
             print(f"No stack is up over {data.root}{what}.")
+            if url := os.environ.get("REDRAFT_URL", ""):
+                print(elsewhere(url))
         return _DOWN
     answers = asyncio.run(_ask_all(live))
     rows = [_row(name, port, answers[name], live) for name, port in live["ports"].items() if port]
@@ -40,10 +41,21 @@ def status(data: DataDirectory, *, as_json: bool) -> int:
         print(f"Temporal      {_temporal_words(live)}")
         print(f"Model         {live['model']}")
         print(f"Data          {data.root}\n")
+        wide = max([14, *(len(row["name"]) + 2 for row in rows)])
         for row in rows:
             again = f", started again {row['restarts']} times" if row["restarts"] else ""
-            print(f"{row['name']:14}{row['health']:12}port {row['port']}, pid {row['pid']}{again}")
+            print(
+                f"{row['name']:{wide}}{row['health']:12}port {row['port']}, pid {row['pid']}{again}"
+            )
     return 0 if all(row["health"] == "answers" for row in rows) else 1
+
+
+def elsewhere(url: str) -> str:
+    """An address says nothing of the folder behind it, which may be on another machine."""
+    return (
+        f"REDRAFT_URL is {url}: to see the stack behind it, name its folder with --data-dir DIR, "
+        "the one that its ./redraft up was started with."
+    )
 
 
 def _temporal_words(live: dict[str, Any]) -> str:
@@ -68,7 +80,7 @@ async def _answers(name: str, port: int) -> bool:
             _, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 5.0)
             writer.close()
             return True
-        found, _ = await request("GET", "127.0.0.1", port, _PATHS.get(name, "/healthz"))
+        found, _ = await request("GET", "127.0.0.1", port, health_of(name))
     except (OSError, ValueError, TimeoutError):
         return False
     return found == 200

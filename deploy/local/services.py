@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from deploy.local import ports
-from deploy.local.ask import expect_ok
+from deploy.local.ask import expect_ok, health_of
 from deploy.local.data import DataDirectory
 from deploy.local.goodbye import say_goodbye_for
 from deploy.local.options import ROOT, Options
@@ -146,7 +146,7 @@ class Wiring:
         return Part(
             name="Offline model",
             command=lambda: self.python("deploy.offline_model", "model", *words),
-            check=lambda: expect_ok(self.model_port, "/v1/models"),
+            check=lambda: expect_ok(self.model_port, health_of("Offline model")),
             stop_signals=((signal.SIGTERM, 1.0),),
         )
 
@@ -157,7 +157,7 @@ class Wiring:
         return Part(
             name="Speech recogniser",
             command=lambda: self.python("deploy.recogniser", "speech", *words),
-            check=lambda: expect_ok(self.speech_port, "/v1/models"),
+            check=lambda: expect_ok(self.speech_port, health_of("Speech recogniser")),
             stop_signals=((signal.SIGTERM, 2.0),),
         )
 

@@ -60,6 +60,12 @@ async def test_a_recording_is_stored_and_heard_in_ranges(api: Api, folder: Path)
     assert part.headers["content-range"] == f"bytes 100-199/{len(TONE)}"
     beyond = await api.client.get(path, headers={"range": f"bytes={len(TONE)}-"})
     assert beyond.status_code == 416
+    assert beyond.headers["content-range"] == f"bytes */{len(TONE)}"
+    for asked, status in ((f"bytes={len(TONE)}-", 416), ("bytes=", 400), ("lines=1-2", 400)):
+        refused = await api.client.get(path, headers={"range": asked})
+        assert (refused.status_code, refused.json()["status"]) == (status, status)
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert refused.json()["code"] == "invalid_request"
 
 
 async def test_a_source_without_recording_has_none_to_hear(api: Api, folder: Path) -> None:

@@ -8,7 +8,9 @@ import os
 import stat
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -154,8 +156,39 @@ def test_status_names_the_port_of_temporal_that_clients_use(
     assert "web 8431, HTTP 8433" in shown
 
 
-def test_status_of_nothing_is_five(data: DataDirectory) -> None:
+class _Recogniser(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/v1/models" else 404)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silent."""
+
+
+def test_status_asks_the_recogniser_where_it_answers_and_keeps_its_columns_apart(
+    data: DataDirectory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Recogniser) as server:
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}).start()
+        ports = {"Speech recogniser": server.server_port}
+        live = {"url": "", "web_url": "", "model": "m", "ports": ports, "children": []}
+        data.write("live.json", live)
+        try:
+            with data.held("up"):
+                assert status(data, as_json=False) == 0
+        finally:
+            server.shutdown()
+    assert "Speech recogniser  answers" in capsys.readouterr().out
+
+
+def test_status_of_nothing_is_five(
+    data: DataDirectory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert status(data, as_json=False) == 5
+    assert "--data-dir" not in capsys.readouterr().out
+    monkeypatch.setenv("REDRAFT_URL", "http://127.0.0.1:8644")
+    assert status(data, as_json=False) == 5
+    assert "http://127.0.0.1:8644: to see the stack behind it" in capsys.readouterr().out
 
 
 def test_options_that_cannot_be_meant_are_refused(tmp_path: Path) -> None:
