@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-
 HEALTH = {
     "Temporal": "/api/v1/namespaces/redraft",
     "Offline model": "/v1/models",

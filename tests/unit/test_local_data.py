@@ -184,6 +184,7 @@ def test_status_asks_the_recogniser_where_it_answers_and_keeps_its_columns_apart
 def test_status_of_nothing_is_five(
     data: DataDirectory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("REDRAFT_URL", raising=False)
     assert status(data, as_json=False) == 5
     assert "--data-dir" not in capsys.readouterr().out
     monkeypatch.setenv("REDRAFT_URL", "http://127.0.0.1:8644")
