@@ -338,15 +338,6 @@ REFUSAL: Wordings = {
 
 FIELD: Wordings = {
     "missing": (N_("This is needed."),),
-    "out_of_calendar": (N_("This must be a time of the years 1970 to 9998."),),
-    "no_runs": (N_("Choose at least one run."),),
-    "too_many_runs": (
-        N_(
-            "{chosen} runs were chosen, and at most {limit} are moved at once: here are the "
-            "first {limit} of them. Nothing was moved yet."
-        ),
-        N_("At most {limit} runs are moved at once."),
-    ),
     "blank": (N_("This must not be empty."),),
     "string_too_short": (N_("This must not be empty."),),
     "string_too_long": (N_("This is too long."),),
@@ -400,7 +391,7 @@ WORDINGS: Mapping[str, Wordings] = {
     "issue_status": ISSUE_STATUS,
     "event": EVENT,
     "refusal": REFUSAL,
-    "field": {**FIELD, **text_files.UNREADABLE, **text_fields.REVIEW},
+    "field": {**FIELD, **text_files.UNREADABLE, **text_fields.REVIEW, **text_fields.BOUNDS},
     "kind": KIND,
     "limit": LIMIT,
     "usage": USAGE,

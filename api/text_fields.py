@@ -72,6 +72,19 @@ REVIEW: Wordings = {
 }
 """What is wrong with a field of the review."""
 
+BOUNDS: Wordings = {
+    "out_of_calendar": (N_("This must be a time of the years 1970 to 9998."),),
+    "no_runs": (N_("Choose at least one run."),),
+    "too_many_runs": (
+        N_(
+            "{chosen} runs were chosen, and at most {limit} are moved at once: here are the "
+            "first {limit} of them. Nothing was moved yet."
+        ),
+        N_("At most {limit} runs are moved at once."),
+    ),
+}
+"""How much, and how far, a field goes."""
+
 ITEMS: Wordings = {
     "itinerary": (N_("Days"),),
     "minutes": (N_("Sections"),),

@@ -105,23 +105,6 @@ async def test_a_round_without_a_word_is_refused_beside_its_field(
     assert (await api.get(f"/api/runs/{run}")).json["status"] == "AWAITING_CONFIRMATION"
 
 
-@pytest.mark.parametrize(
-    ("do", "field"),
-    [("save", "base_revision"), ("comment", "version"), ("confirm", "offered"),
-     ("comment", "shown_to"), ("rework", "extra_rounds"), ("accept:0.{}", ""), ("comment:{}", ""),
-     ("uncomment:{}", "")],
-)  # fmt: skip
-async def test_a_number_of_thousands_of_digits_is_no_number(
-    api: Api, browser: Browser, do: str, field: str
-) -> None:
-    run, _ = await waiting(api)
-    digits = "9" * 5000
-    typed = {"say": "x"} | ({field: digits} if field else {})
-    answer = await press(browser, run, do.format(digits), **typed)
-    # To take back a remark that is not there does nothing.
-    assert answer.status_code == (303 if do.startswith("uncomment") else 422)
-
-
 async def test_an_edited_text_is_kept_by_every_button_and_can_be_sent_back(
     api: Api, browser: Browser
 ) -> None:
