@@ -104,11 +104,25 @@ function replace(old, fresh) {
   for (const field of old.querySelectorAll("input[id], textarea[id]")) {
     if (field.value !== field.defaultValue) {
       typed.set(field.id, field.value);
+      const base = old.querySelector(`#${CSS.escape(field.id)}-base`);
+      if (base) {
+        typed.set(base.id, base.value); // what was typed was typed over that revision
+      }
     }
   }
-  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const marked = [focused?.selectionStart, focused?.selectionEnd];
+  const used = [...old.querySelectorAll("details[open] [id]")].map((field) => field.id);
   old.replaceWith(fresh);
-  if (fresh.dataset.region !== "actions") {
+  if (fresh.dataset.region === "actions") {
+    // Other moves may be offered now: what was open is known by its fields, not by its place.
+    for (const id of used) {
+      const details = fresh.querySelector(`#${CSS.escape(id)}`)?.closest("details");
+      if (details) {
+        details.open = true;
+      }
+    }
+  } else {
     fresh.querySelectorAll("details").forEach((d, i) => {
       d.open = open.get(d.id || i) ?? d.open;
     });
@@ -122,8 +136,12 @@ function replace(old, fresh) {
       field.value = value;
     }
   }
-  if (focused) {
-    document.getElementById(focused)?.focus({ preventScroll: true });
+  if (focused?.id) {
+    const field = document.getElementById(focused.id);
+    field?.focus({ preventScroll: true });
+    if (Number.isInteger(marked[0])) {
+      field?.setSelectionRange?.(...marked);
+    }
   }
   adopt(fresh);
 }

@@ -117,6 +117,33 @@ async def test_start_watch_interrupt_edit_resume_confirm(
     await expect(page.get_by_role("heading", level=1)).to_contain_text("Kick-off")
 
 
+async def test_what_is_typed_outlives_the_page_and_a_text_of_somebody_else(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    model[0].rate = 1
+    source = {"name": "transcript", "media_type": "text/plain", "text": SOURCE}
+    body = {"kind": "minutes", "title": "Weekly", "body": DRAFT, "sources": [source]}
+    run = await site.create(body)
+    await site.call("POST", f"/api/runs/{run['id']}/interrupt", {})
+    await tab.open(f"/runs/{run['id']}")
+    page = tab.page
+    await expect(page.locator(".state-word")).to_contain_text("Interrupted")
+    await page.get_by_text("Edit the text first").click()
+    text = page.get_by_label("Text of the document")
+    await text.fill("mine")
+
+    theirs = {"base_revision": 0, "body": DRAFT + "\ntheirs\n"}
+    path = f"/api/documents/{run['document_id']}/revisions"
+    assert (await site.call("POST", path, theirs))[0] == 201
+    await expect(page.get_by_text("Edit the text first (revision 1)")).to_be_visible()
+    await expect(text).to_have_value("mine")
+    await expect(text).to_be_focused()
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.get_by_role("alert")).to_be_visible()
+    await expect(text).to_have_value("mine")
+    await expect(page.locator(".state-word")).to_contain_text("Interrupted")
+
+
 async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
     tab: Tab, context: BrowserContext, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
