@@ -154,6 +154,7 @@ async def add_worker(pool: Pool, worker_id: str = "w1", *, silent_for: float = 0
         INSERT INTO workers
             (id, machine, boot, pid_ns, pid, started, lock_key, postmaster_started, seen_at)
         VALUES ($1, 'm', 'b', 'n', 1, 1.0, 1, now(), now() - make_interval(secs => $2))
+        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
         """,
         worker_id,
         silent_for,

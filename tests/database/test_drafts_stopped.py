@@ -136,4 +136,4 @@ async def test_a_draft_whose_worker_died_goes_on_by_the_transcript_it_was_planne
     assert done.code == "done"
     [[planned]] = await shop.told("SELECT sources FROM step_plans WHERE name = 'review'")
     assert planned == [new], "the next step sees the correction"
-    assert "crate 7" in shop.llm.of("redraft_review")[0].text
+    assert any("crate 7" in one.text for one in shop.llm.of("redraft_review"))

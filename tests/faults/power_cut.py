@@ -30,6 +30,7 @@ LONG = "\n".join(f"Ana: in line {n} we decided nothing and I will see to it?" fo
 ONE_AT_A_TIME = {"REDRAFT_WORKER_SLOTS": "1"}
 """Of drafts and rounds: whoever is served next was the first in the queue."""
 _PATIENCE = 120.0
+_QUEUED = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +96,8 @@ class Model:
             return reply if self.goes_on else replace(reply, hang=True)
         for title in (t for t in self.stands if f'"title":"{t}"' in request.prompt.about):
             one = self.stands[title]
+            if one is RECORDED:  # heard whole before another of them was: it goes no further
+                return replace(reply, hang=True)
             if request.schema == one.schema and request.part.partition(":")[0] == one.parts:
                 return replace(reply, stall_after=Items(one.items))
         return reply
@@ -198,17 +201,19 @@ async def _all_wait_their_turn(stack: Stack, model: Model, runs: dict[str, Json]
         [row] = await stack.sql(
             "SELECT count(*) AS left FROM runs WHERE unheard_source IS NOT NULL"
         )
-        waiting = [await _scheduled(stack, run) for run in at_work]
-        return bool(row["left"] == 0 and sum(waiting) == len(at_work) - 1)
+        assert row["left"] == 0, f"{row['left']} recordings are not heard"
+        states = [await _pending(stack, run) for run in at_work]
+        assert sum(_QUEUED in of for of in states) >= len(at_work) - 1, states
+        return True
 
     await eventually(queued, seconds=_PATIENCE, what="a queue of all documents but one")
 
 
-async def _scheduled(stack: Stack, run: Json) -> bool:
+async def _pending(stack: Stack, run: Json) -> list[int]:
+    """States of the activities: beside the one that waits may stand that of the dead worker, which
+    is told to end and never will."""
     described = await stack.workflow(run["id"]).describe()
-    state = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
-    # Beside it stands the one of the dead worker, which is told to end and never will.
-    return any(one.state == state for one in described.raw_description.pending_activities)
+    return [one.state for one in described.raw_description.pending_activities]
 
 
 async def _in_stage_order(stack: Stack) -> None:
