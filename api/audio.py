@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -14,7 +12,7 @@ from starlette.types import Scope as ASGIScope
 
 from api import recordings
 from api.auth import needs
-from api.errors import Refusal, not_found, problem
+from api.errors import Refusal, problem
 from api.paths import DocumentId
 from api.principals import Principal, Scope
 from api.state import request_id_of, state_of
@@ -65,15 +63,8 @@ async def get_audio(
 ) -> Response:
     """The recording behind a source, whole or in ranges."""
     state = state_of(request)
-    row = await recordings.recording_of(state.pool, document_id, source_id)
-    store = recordings.store_of(state.settings)
-    if row is None or store is None:
-        raise not_found("recording")
-    path = store.path(row["uri"])
-    try:
-        stat = await asyncio.to_thread(os.stat, path)
-    except FileNotFoundError:
-        raise not_found("recording") from None
+    found = await recordings.recording_of(state.pool, document_id, source_id)
+    path, stat, row = await recordings.kept_file(state.settings, found, "recording")
     return _Heard(
         path,
         media_type=row["media_type"],

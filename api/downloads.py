@@ -5,8 +5,6 @@ A file is what a stranger sent: it is a download under a harmless name, never sh
 
 from __future__ import annotations
 
-import asyncio
-import os
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
@@ -15,10 +13,9 @@ from starlette.responses import FileResponse, Response
 from api import originals
 from api.attachment import disposition, safe_name
 from api.auth import needs
-from api.errors import not_found
 from api.paths import DocumentId
 from api.principals import Principal, Scope
-from api.recordings import store_of
+from api.recordings import kept_file
 from api.requests import LARGEST_NUMBER
 from api.state import State, state_of
 from deploy.database import Row
@@ -57,15 +54,8 @@ async def revision_original(
     return await _file(state, await originals.of_revision(state.pool, document_id, number))
 
 
-async def _file(state: State, row: Row | None) -> Response:
-    store = store_of(state.settings)
-    if row is None or store is None:
-        raise not_found("original")
-    path = store.path(row["uri"])
-    try:
-        stat = await asyncio.to_thread(os.stat, path)
-    except FileNotFoundError:
-        raise not_found("original") from None
+async def _file(state: State, found: Row | None) -> Response:
+    path, stat, row = await kept_file(state.settings, found, "original")
     media_type: str = row["media_type"]
     if any(word in media_type for word in _RUNNABLE) and "officedocument" not in media_type:
         media_type = "application/octet-stream"

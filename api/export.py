@@ -7,6 +7,7 @@ or is offered, else its best, else the newest revision.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -70,7 +71,7 @@ async def export(
     if exporter is None:
         made = Exported(content=bytes(JSONResponse(facts).body), media_type="application/json")
     else:
-        made = await asyncio.to_thread(_made, exporter, _exportable(document, found, facts))
+        made = await asyncio.to_thread(_made, exporter, exportable(document, found, facts))
     return _file(document, found, str(format_), made)
 
 
@@ -79,9 +80,10 @@ def _no_such_form(kind: str, format_: Format) -> Refusal:
     return misfit("/format", detail)
 
 
-def _exportable(
-    document: wire.Document, revision: wire.Revision, facts: dict[str, Any]
+def exportable(
+    document: wire.Document, revision: wire.Revision, facts: Mapping[str, Any]
 ) -> Exportable:
+    """A revision as exporters are given it; `facts` are what the JSON export says of it."""
     return Exportable(
         document_id=document.id,
         title=document.title,

@@ -9,15 +9,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import cast
 
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
 from api import commands, cursors, edits, requests
-from api.errors import Refusal, misfit
+from api.errors import Refusal, misfit, not_found
 from api.idempotency import Done, Tools
 from api.queries.rows import Reader
 from api.speech import require_recogniser
@@ -81,6 +83,20 @@ def store_of(settings: Settings) -> BlobStore | None:
         return BlobStore(settings.blob_url)
     except NoStore:
         return None
+
+
+async def kept_file(
+    settings: Settings, row: Row | None, what: str
+) -> tuple[Path, os.stat_result, Row]:
+    """The stored file of a blob's row, found in its place. Raises 404 for `what`."""
+    store = store_of(settings)
+    if row is None or store is None:
+        raise not_found(what)
+    path = store.path(row["uri"])
+    try:
+        return path, await asyncio.to_thread(os.stat, path), row
+    except FileNotFoundError:
+        raise not_found(what) from None
 
 
 def bare(name: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from api import wire
+from api.export import exportable
 from api.exports import exporter
 from api.state import State
-from workflows.exporting import Exportable, NotExportable
+from workflows.exporting import NotExportable
 
 CALENDAR = "ics"
 _LONGEST = 200_000
@@ -20,17 +21,8 @@ async def has_calendar(
     make = exporter(state.kinds.get(document.kind), CALENDAR)
     if make is None or revision is None or len(revision.body) > _LONGEST:
         return False
-    given = Exportable(
-        document_id=document.id,
-        title=document.title,
-        language=document.language,
-        attributes=document.attributes,
-        body=revision.body,
-        revision=revision.number,
-        made_at=revision.created_at,
-    )
     try:
-        await asyncio.to_thread(make, given)
+        await asyncio.to_thread(make, exportable(document, revision, {}))
     except NotExportable:
         return False
     return True

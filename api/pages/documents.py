@@ -96,6 +96,30 @@ async def document_page(
     )
 
 
+async def refused(
+    request: Request,
+    document_id: str,
+    refusal: Refusal,
+    names: frozenset[str],
+    places: Mapping[str, str] | None = None,
+    *,
+    typed: Form | None = None,
+) -> Response:
+    """The page as it is now, with what was wrong beside the fields `names` (`places` as of
+    `failed`) and what was typed. Raises the refusal again where there is no document."""
+    if refusal.status_code == 404:
+        raise refusal
+    why = failed(request, refusal, names, places)
+    return await document_page(
+        request,
+        document_id,
+        status=why.status,
+        refusal=why.notice,
+        typed=None if typed is None else dict(typed),
+        errors=dict(why.errors),
+    )
+
+
 def _asked(request: Request) -> list[int]:
     """The revision numbers in the address: one to read, or two to compare."""
     asked = request.query_params
@@ -152,17 +176,8 @@ async def new_source(request: Request, document_id: DocumentId) -> Response:
     try:
         await add_sent(request, document_id, form)
     except Refusal as refusal:
-        if refusal.status_code == 404:
-            raise
-        why = failed(request, refusal, frozenset({"name", "source"}), _SOURCE_FIELDS)
-        return await document_page(
-            request,
-            document_id,
-            status=why.status,
-            refusal=why.notice,
-            typed=dict(form),
-            errors=dict(why.errors),
-        )
+        names = frozenset({"name", "source"})
+        return await refused(request, document_id, refusal, names, _SOURCE_FIELDS, typed=form)
     return go(f"/documents/{document_id}#sources")
 
 
@@ -180,18 +195,8 @@ async def start_run(request: Request, document_id: DocumentId) -> Response:
             request, form, lambda c, tools: commands.create_run(c, tools, document_id, wanted)
         )
     except Refusal as refusal:
-        if refusal.status_code == 404:
-            raise
         names = frozenset({"max_rounds", "pass_score"})
-        why = failed(request, refusal, names)
-        return await document_page(
-            request,
-            document_id,
-            status=why.status,
-            refusal=why.notice,
-            typed=dict(form),
-            errors=dict(why.errors),
-        )
+        return await refused(request, document_id, refusal, names, typed=form)
     return go(run_path(answer))
 
 
@@ -210,12 +215,7 @@ async def correct_source(request: Request, document_id: DocumentId, source_id: s
             request, form, lambda c, tools: add_source(c, tools, document_id, wanted, None)
         )
     except Refusal as refusal:
-        if refusal.status_code == 404:
-            raise
-        why = failed(request, refusal, frozenset({"text"}))
-        return await document_page(
-            request, document_id, status=why.status, refusal=why.notice, errors=dict(why.errors)
-        )
+        return await refused(request, document_id, refusal, frozenset({"text"}))
     return go(f"/documents/{document_id}#sources")
 
 

@@ -9,9 +9,9 @@ from starlette.responses import Response
 from api import recordings, uploads
 from api.auth import needs
 from api.errors import Refusal, misfit
-from api.pages.documents import document_page
+from api.pages.documents import refused
 from api.pages.errors import PageRoute
-from api.pages.forms import failed, go, perform_once, typed_in
+from api.pages.forms import go, perform_once, typed_in
 from api.paths import DocumentId
 from api.principals import Scope
 from api.source_versions import add_recording
@@ -27,12 +27,7 @@ async def add(request: Request, document_id: DocumentId) -> Response:
     try:
         await _add(request, document_id)
     except Refusal as refusal:
-        if refusal.status_code == 404:
-            raise
-        why = failed(request, refusal, frozenset({"audio"}))
-        return await document_page(
-            request, document_id, status=why.status, refusal=why.notice, errors=dict(why.errors)
-        )
+        return await refused(request, document_id, refusal, frozenset({"audio"}))
     return go(f"/documents/{document_id}#sources")
 
 
