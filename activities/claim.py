@@ -190,7 +190,7 @@ async def _prepare(
             parts=await read_marked(connection, plan["id"]) if plan and plan["recut"] else (),
         )
 
-    async with effect(Hook.PREPARE):
+    async with effect(Hook.PREPARE), tools.turns:
         prepared = await reading(tools.pool, read, patience=float("inf"))
     if isinstance(prepared, NotClaimed) or (prepared.plan_id and not prepared.parts):
         return prepared
@@ -198,11 +198,12 @@ async def _prepare(
         spans = await cut_recording(tools, watch, prepared.run)
         return NotClaimed(code="stopped") if spans is None else replace(prepared, parts=spans)
     kind, work = prepared.kind, prepared.material.work
-    if prepared.parts:
-        pieces = await asyncio.to_thread(in_pieces, kind, work, prepared.parts)
-        return replace(prepared, pieces=pieces)
-    parts = await asyncio.to_thread(kind.parts, work)
-    return replace(prepared, parts=parts)
+    async with tools.turns:
+        if prepared.parts:
+            pieces = await asyncio.to_thread(in_pieces, kind, work, prepared.parts)
+            return replace(prepared, pieces=pieces)
+        parts = await asyncio.to_thread(kind.parts, work)
+        return replace(prepared, parts=parts)
 
 
 async def _claim_once(
@@ -260,7 +261,8 @@ async def _claim_once(
             falls_back_after=prepared.chosen.falls_back_after,
         )
 
-    return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
+    async with tools.turns:
+        return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
 
 
 def _moved_on(run: RunRow, prepared: _Prepared, plan_id: str | None) -> bool:

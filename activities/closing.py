@@ -16,7 +16,6 @@ async def close_done(step: Step) -> bool:
     """False when the fence refuses: the step was closed by somebody, or the run went on otherwise;
     the watch says why."""
     claimed, closer = step.claimed, step.closer
-    await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
 
     async def work(connection: Connection) -> bool:
         claimed.left = None  # what an earlier try saw others may have changed
@@ -32,7 +31,9 @@ async def close_done(step: Step) -> bool:
         step.watch.stop(fence.refusal or Reason.INTERRUPTED)
         return False
 
-    return await committed(Hook.COMPLETE, step.tools.pool, work, patience=float("inf"))
+    async with step.tools.turns:
+        await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
+        return await committed(Hook.COMPLETE, step.tools.pool, work, patience=float("inf"))
 
 
 async def _closed_before(connection: Connection, step_id: str) -> bool:

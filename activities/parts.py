@@ -64,7 +64,8 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         stop = capped(part, last_cause)
         if stop is not None:
             return stop
-        prompt, size = await asyncio.to_thread(_prompt, step, part)
+        async with step.tools.turns:
+            prompt, size = await asyncio.to_thread(_prompt, step, part)
         call = PartCall(step, part, prompt, size, manner)
         if (wait := await room(step, call.need.tokens)) is not None:
             return wait
@@ -117,7 +118,9 @@ async def _opened(step: Step, call: PartCall) -> bool:
     """A limit has refused a call only when no sibling holds a reservation that it may not use."""
     while True:
         ended = step.meter.ended
-        if await call.open():
+        async with step.tools.turns:
+            opened = await call.open()
+        if opened:
             return True
         if step.aborted or step.overdue or not call.may_fit_later:
             return False

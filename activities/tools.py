@@ -5,6 +5,7 @@ Captured on the activity instances; never travels in an input.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,11 @@ from workflows.kinds.kind import Kind
 if TYPE_CHECKING:
     from activities.model.client import ModelClient
 
+TURNS = 4
+"""So many steps at once do what is not yet paid or already stored: reading, cutting, claiming,
+wording a request, judging a result. A busy worker thus lets work wait before its request, not a
+reply before its commit, where a dead worker loses it."""
+
 
 @dataclass(kw_only=True)
 class Tools:
@@ -30,6 +36,8 @@ class Tools:
     presence: Presence
     witness: Witness
     in_flight: InFlight = field(default_factory=InFlight)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(TURNS))
+    """Never held over a request, a wait or another turn; storing what came in needs none."""
     searchable: bool = False
     suspects: set[str] = field(default_factory=set)
     """Runs whose execution may have been ended from outside; the sweep looks at them at once."""
