@@ -10,19 +10,9 @@ import pytest
 from activities.model.limits import take
 from activities.model.profile import Profile, newest
 from deploy.database import Connection, Pool
+from tests.model_caller import profile
 
-PROFILE = Profile(
-    name="busy",
-    version=1,
-    model="fake",
-    base_url=None,
-    key_env="THE_KEY",
-    parameters={},
-    prices=None,
-    prompts={},
-    fallback=None,
-    rate_limits={},
-)
+PROFILE = profile(None, name="busy")
 
 
 def limited(**limits: Any) -> Profile:

@@ -13,29 +13,12 @@ from activities.model.formats import Format, Manner, milder, request_body
 from activities.model.profile import Profile
 from activities.model.servers import Servers
 from deploy.settings import Settings
+from tests import model_caller
 from tests.fake_llm import FakeLLM, Reply, Request, errors
-from workflows.kinds.kind import Prompt
+from tests.model_caller import PROMPT
 from workflows.kinds.schemas import REFINE
 
-PROMPT = Prompt(
-    system="You refine.",
-    user="Text.",
-    schema_name="redraft_refine",
-    schema=REFINE,
-    max_output_tokens=500,
-)
-PROFILE = Profile(
-    name="default",
-    version=1,
-    model="fake",
-    base_url=None,
-    key_env="THE_KEY",
-    parameters={},
-    prices=None,
-    prompts={},
-    fallback=None,
-    rate_limits={},
-)
+PROFILE = model_caller.profile(None)
 WHOLE = Reply(items=[{"find": "a", "replace": "b", "resolves": []}])
 
 
@@ -187,7 +170,7 @@ def test_parameters_are_passed_and_cannot_stop_the_stream() -> None:
         "schema": REFINE,
         "strict": True,
     }
-    assert [message["content"] for message in body["messages"]] == ["You refine.", "Text."]
+    assert [message["content"] for message in body["messages"]] == [PROMPT.system, PROMPT.user]
 
 
 async def test_addresses_keep_their_path_and_query() -> None:
