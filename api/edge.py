@@ -35,7 +35,7 @@ DRAIN_BYTES, DRAIN_SECONDS = 100_000_000, 10.0
 SILENCE_SECONDS = 30.0
 """In which nothing of a request's body arrives: it is not waited for any longer."""
 _RECORDED = re.compile(
-    r"/api/documents|/runs/new|/api/documents/[^/]+/sources|/documents/[^/]+/recordings"
+    r"/api/documents|/api/runs|/runs/new|/api/documents/[^/]+/sources|/documents/[^/]+/recordings"
 )
 """Where a form may bring a recording."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})

@@ -13,9 +13,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SerializeAsAny
 
 from api import commands, cursors, requests
+from api.errors import Refusal
 from api.file_reading import File
 from api.idempotency import Done, Tools
 from api.queries.rows import Reader
@@ -51,8 +52,13 @@ class Original:
 class _Bound(BaseModel):
     """What an idempotency key stands for, where files came along."""
 
-    fields: BaseModel
+    fields: SerializeAsAny[BaseModel]
     files: list[str]
+
+
+class _BoundRun(BaseModel):
+    document: SerializeAsAny[BaseModel]
+    run: SerializeAsAny[BaseModel]
 
 
 @dataclass(kw_only=True)
@@ -91,8 +97,11 @@ class Sent:
     given: Given
     originals: Originals = field(default_factory=Originals)
 
-    def bound(self) -> BaseModel:
-        return self.originals.bound(self.given.bound())
+    def bound(self, run: BaseModel | None = None) -> BaseModel:
+        """What an idempotency key stands for; `run` is the run that is asked for with it."""
+        document = self.given.bound()
+        fields = document if run is None else _BoundRun(document=document, run=run)
+        return self.originals.bound(fields)
 
     async def create(self, connection: Connection, tools: Tools) -> Done:
         """201: the document, its recording and the files its texts were read from."""
@@ -129,6 +138,9 @@ async def taken(settings: Settings, files: Sequence[ReadFile]) -> AsyncIterator[
         if originals.stored:
             for original in originals.files:
                 await asyncio.to_thread(original.incoming.settle)
+    except Refusal:
+        originals.stored = False  # its transaction is undone
+        raise
     finally:
         if not originals.stored:
             for original in originals.files:

@@ -177,6 +177,9 @@ async def kept(given: Given | Sound) -> AsyncIterator[None]:
         yield
         if given.incoming is not None and given.stored:
             await asyncio.to_thread(given.incoming.settle)
+    except Refusal:
+        given.stored = False  # its transaction is undone
+        raise
     finally:
         if given.incoming is not None and not given.stored:
             await asyncio.to_thread(given.incoming.discard)

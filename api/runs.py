@@ -7,15 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import bulk, commands, edits, issues, queries, requests, resume, rework, wire
+from api import bulk, commands, edits, issues, queries, requests, resume, rework, run_form, wire
 from api.auth import needs
-from api.bodies import accepts, filters, json_body
+from api.bodies import accepts, filters, is_form, json_body, read_json
 from api.filters import call_filter, run_filter
 from api.idempotency import respond, tools_of, web_of
 from api.paths import Page, RunId, or_404
 from api.principals import Principal, Scope
 from api.state import state_of
 from api.wire import bulk as wire_bulk
+from api.wire.reading import RunRead
 
 router = APIRouter(tags=["runs"])
 Reads = Annotated[Principal, needs(Scope.READ, content=False)]
@@ -27,16 +28,18 @@ Decides = Annotated[Principal, needs(Scope.DECIDE, content=True)]
 @router.post(
     "/api/runs",
     status_code=201,
-    response_model=wire.Run,
-    openapi_extra=accepts(requests.NewDocumentRun),
+    response_model=RunRead,
+    openapi_extra=accepts(requests.NewDocumentRun, form=run_form.run_schema),
 )
 async def create(
-    request: Request,
-    principal: Annotated[Principal, needs(Scope.WRITE, content=True)],
-    wanted: Annotated[requests.NewDocumentRun, json_body(requests.NewDocumentRun)],
+    request: Request, principal: Annotated[Principal, needs(Scope.WRITE, content=True)]
 ) -> Response:
-    """A document and its run at once."""
+    """A document and its run at once, as JSON or as a form with files."""
     tools = tools_of(request)
+    if is_form(request):
+        async with run_form.reading(request) as sent:
+            return await respond(request, lambda c: sent.create(c, tools), sent.bound())
+    wanted = await read_json(request, requests.NewDocumentRun)
     return await respond(
         request, lambda c: commands.create_document_and_run(c, tools, wanted), wanted
     )

@@ -113,7 +113,7 @@ async def reading(request: Request) -> AsyncIterator[originals.Sent]:
     files: list[originals.ReadFile] = []
     state = state_of(request)
     async with form_of(request) as form:
-        document = fit(requests.NewDocument, await _values(form, files))
+        document = fit(requests.NewDocument, await values_of(form, files))
         given = recordings.Given(document=document)
         if (audio := form.get("audio")) is not None:
             given = await recordings.take(state, document, audio)
@@ -154,8 +154,12 @@ def check_names(form: FormData, known: frozenset[str], once: tuple[str, ...]) ->
             raise misfit(f"/{name}", "this field stands twice")
 
 
-async def _values(form: FormData, files: list[originals.ReadFile]) -> dict[str, Any]:
-    check_names(form, _FIELDS, _ONCE)
+async def values_of(
+    form: FormData, files: list[originals.ReadFile], *, also: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """The fields of a document; its files are added to `files`. `also`: further fields, once each,
+    that another reads."""
+    check_names(form, _FIELDS | also, (*_ONCE, *also))
     values: dict[str, Any] = {}
     for name in _ONCE:
         if name in form and name not in ("body", "attributes", "audio"):
@@ -163,15 +167,18 @@ async def _values(form: FormData, files: list[originals.ReadFile]) -> dict[str, 
     if "body" in form:
         values["body"] = await _body(form["body"], files)
     if "attributes" in form:
-        values["attributes"] = parse_json(
-            (await text_of(form["attributes"], "/attributes")).encode() or b"{}"
-        )
+        values["attributes"] = await object_of(form["attributes"], "/attributes")
     values["tags"] = [await text_of(tag, "/tags") for tag in form.getlist("tags")]
     values["sources"] = [
         await source_of(entry, f"/source/{index}", index, files)
         for index, entry in enumerate(form.getlist("source"))
     ]
     return values
+
+
+async def object_of(entry: UploadFile | str, pointer: str) -> Any:
+    """A field that holds JSON; an empty one is {}."""
+    return parse_json((await text_of(entry, pointer)).encode() or b"{}")
 
 
 async def text_of(entry: UploadFile | str, pointer: str) -> str:

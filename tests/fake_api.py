@@ -12,6 +12,8 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -63,6 +65,22 @@ class Asked:
     query: dict[str, str]
     headers: dict[str, str]
     body: Any
+
+    def form(self) -> list[tuple[str, str | None, str, bytes]]:
+        """The parts of a form: field, file name, media type, content."""
+        head = f"Content-Type: {self.headers['content-type']}\r\n\r\n".encode()
+        found = []
+        for part in message_from_bytes(head + self.body, policy=HTTP).iter_parts():
+            content = part.get_payload(decode=True)
+            assert isinstance(content, bytes)
+            place = part["content-disposition"].params
+            media_type = str(part["content-type"] or "")
+            found.append((str(place["name"]), place.get("filename"), media_type, content))
+        return found
+
+    def fields(self) -> dict[str, bytes]:
+        """Contents of a form by field."""
+        return {name: content for name, _, _, content in self.form()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,12 +105,12 @@ class Client:
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Json:
         """One effect, however often the connection is lost on the way."""
-        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        return self._post(path, {"Idempotency-Key": str(uuid.uuid4())}, json=dict(body or {}))
+
+    def _post(self, path: str, headers: Mapping[str, str], **request: Any) -> Json:
         for wait in (self._pause, 2 * self._pause, 4 * self._pause, None):
             try:
-                found: Json = self._answer(
-                    "POST", path, json=dict(body or {}), headers=headers
-                ).json()
+                found: Json = self._answer("POST", path, headers=headers, **request).json()
                 return found
             except Refused as refused:
                 # The first request is still at work behind the connection that was lost.
@@ -119,17 +119,21 @@ class Client:
                 time.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
-    def upload(self, path: str, fields: Mapping[str, object], files: Sequence[File]) -> Json:
+    def upload(
+        self,
+        path: str,
+        fields: Mapping[str, object],
+        files: Sequence[File],
+        query: Mapping[str, str] | None = None,
+    ) -> Json:
         """One form, streamed; sent again, byte for byte, where the answer was lost."""
         key = str(uuid.uuid4())
         headers = {
             "Idempotency-Key": key,
             "Content-Type": f"multipart/form-data; boundary={key}",
         }
-        found: Json = self._answer(
-            "POST", path, data=dict(fields), files=list(files), headers=headers, timeout=_UPLOAD
-        ).json()
-        return found
+        form = {"data": dict(fields), "files": list(files), "params": dict(query or {})}
+        return self._post(path, headers, **form, timeout=_UPLOAD)
 
     def put(self, path: str, body: Mapping[str, object]) -> Json:
         """Sent again where the answer was lost: it says how things shall be."""
@@ -172,14 +176,14 @@ class Client:
     def _answer(self, method: str, path: str, **request: Any) -> httpx2.Response:
         for last in (False, True):
             try:
+                for _, (_, content, _) in request.get("files", ()):
+                    if not isinstance(content, bytes):
+                        content.seek(0)
                 response = self._http.request(method, path, **request)
                 break
             except (httpx2.TransportError, httpx2.InvalidURL) as error:
                 if last or isinstance(error, httpx2.InvalidURL):
                     raise Unreachable(self.url, _why(error)) from error
-                for _, (_, content, _) in request.get("files", ()):
-                    if not isinstance(content, bytes):
-                        content.seek(0)
                 time.sleep(self._pause)
         if response.is_error:
             raise _problem(response)

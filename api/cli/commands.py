@@ -11,7 +11,7 @@ from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.files import read_text
 from api.cli.find import find
 from api.cli.limits import limits
-from api.cli.recordings import submit_recording
+from api.cli.sending import check_all, start
 from api.cli.show import complain, print_moved, print_runs, say, say_json
 from api.cli.wanted import wanted
 from api.cli.watch import watch
@@ -37,10 +37,11 @@ def submit(client: Client, given: Namespace) -> int:
     if given.audio and len(given.files) > 1:
         raise UsageError("--audio is of one document; name one FILE, or none")
     asked = list(wanted(client, given))
-    if given.files and not asked[0]["sources"] and not given.audio:
+    check_all(client, asked)
+    if given.files and not (given.source or given.request or given.audio):
         complain("redraft: no --source: there is nothing to check the document against")
     worst = OK
-    started = [_start(client, given, body) for body in asked]
+    started = [start(client, given, one) for one in asked]
     for run in started:
         if given.json:
             say_json(run)
@@ -51,12 +52,6 @@ def submit(client: Client, given: Namespace) -> int:
         for run in started:
             worst = max(worst, watch(client, run["id"], as_json=given.json))
     return worst
-
-
-def _start(client: Client, given: Namespace, asked: Json) -> Json:
-    if given.audio:
-        return submit_recording(client, given, asked)
-    return client.post("/api/runs", asked)
 
 
 def _check_language(language: str | None) -> None:

@@ -1,16 +1,16 @@
-"""Reading files that a person names, in all the forms that uploads are read in, and telling what
-of them was not understood."""
+"""Files that a person names: a text that is sent as a text is read here as uploads are read; what
+goes up as a file is read by the service, which tells what of it was not understood."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from api.cli.client import UsageError
 from api.cli.show import complain
-from api.cli.words import one_line
+from api.cli.words import clean, one_line
 
 if TYPE_CHECKING:
     from api.reading.parsed import Parsed
@@ -26,21 +26,6 @@ def read_text(name: str, encoding: str | None = None) -> str:
     return _read(read_draft, name, encoding).text
 
 
-def read_source(name: str, encoding: str | None = None) -> dict[str, Any]:
-    """A source as the API takes it, a line for each thing said; raises UsageError."""
-    from api.reading import sniff, sources
-
-    parsed = _read(sources.read_source, name, encoding)
-    return {
-        "name": "stdin" if name == "-" else Path(name).name,
-        "media_type": _CSV if name.lower().endswith(".csv") else sniff.media_type_of(name),
-        "text": parsed.text,
-    }
-
-
-_CSV = "text/csv"
-
-
 def _read(read: Callable[..., Parsed], name: str, encoding: str | None) -> Parsed:
     from api.reading.parsed import Unreadable
 
@@ -53,26 +38,25 @@ def _read(read: Callable[..., Parsed], name: str, encoding: str | None) -> Parse
         parsed = read(data, name="" if name == "-" else Path(name).name, encoding=encoding)
     except Unreadable as refused:
         raise UsageError(f"{where}: {refused.detail}") from refused
-    _tell(where, parsed)
+    left_out = [{"what": piece.what, "text": piece.text} for piece in parsed.left_out]
+    lines = [{"at": line.at, "text": line.text} for line in parsed.not_understood]
+    facts = {"left_out": left_out, "not_understood": lines, "repairs": parsed.repairs}
+    tell([{"name": where, **facts}])
     return parsed
 
 
-def _tell(where: str, parsed: Parsed) -> None:
-    """On standard error, what a person should know of how the file was read."""
-    told = [f"line {line.at} was not understood: {line.text}" for line in parsed.not_understood]
-    told += [f"left out, {piece.what}: {piece.text}" for piece in parsed.left_out]
-    told += [f"{name.replace('_', ' ')}: {count}" for name, count in parsed.repairs.items()]
-    for fact in told[:_MOST_SHOWN]:
-        complain(f"redraft: {where}: {one_line(fact, _LONGEST)}")
-    if len(told) > _MOST_SHOWN:
-        complain(f"redraft: {where}: … and {len(told) - _MOST_SHOWN} more of these")
-
-
-def title_of(name: str, text: str) -> str:
-    """The first heading, else the name of the file, else the first line."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for line in lines:
-        if line.startswith("#") and line.lstrip("#").strip():
-            return line.lstrip("#").strip()[:200]
-    stem = "" if name == "-" else Path(name).stem.replace("_", " ").strip()
-    return (stem or lines[0])[:200]
+def tell(readings: Sequence[Mapping[str, Any]]) -> None:
+    """On standard error, what a person should know of how files were read."""
+    for one in readings:
+        told = [
+            f"line {line['at']} was not understood: {line['text']}"
+            for line in one.get("not_understood", ())
+        ]
+        told += [f"left out, {piece['what']}: {piece['text']}" for piece in one["left_out"]]
+        told += [f"{name.replace('_', ' ')}: {count}" for name, count in one["repairs"].items()]
+        for fact in told[:_MOST_SHOWN]:
+            complain(f"redraft: {clean(one['name'])}: {one_line(fact, _LONGEST)}")
+        if len(told) > _MOST_SHOWN:
+            complain(
+                f"redraft: {clean(one['name'])}: … and {len(told) - _MOST_SHOWN} more of these"
+            )

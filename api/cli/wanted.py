@@ -1,4 +1,4 @@
-"""What `submit` asks for: the body of a `POST /api/runs` made of files, sentences and fields."""
+"""What `submit` asks for: the fields and files of a `POST /api/runs`, made of what was named."""
 
 from __future__ import annotations
 
@@ -8,47 +8,77 @@ import re
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from api.cli.client import Client, Refused, UsageError
-from api.cli.files import read_source, read_text, title_of
+from api.cli.client import Client, File, Refused, UsageError
 from api.cli.limits import limits
 from api.cli.words import one_line
+from api.reading import sniff
 from workflows import requesting
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Material, SourceText
 
 Json = dict[str, Any]
 REQUEST = "request"
+_CSV = "text/csv"
 _LONGEST_TITLE = 160
 _COMMAS = re.compile(r"[,，、;；]")
 
 
-def wanted(client: Client, given: Namespace) -> Iterator[Json]:
-    """One document for each file; without a file one that the run begins by drafting. Raises
-    UsageError."""
-    sources = list(_sources(given))
-    common = _common(client, given, sources)
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """One document and its run: the body of a `POST /api/runs`, and files that go beside it. A
+    title that is missing is found by the service in what the files say."""
+
+    fields: Json
+    files: tuple[File, ...] = ()
+
+
+def wanted(client: Client, given: Namespace) -> Iterator[Asked]:
+    """One document for each file; without a file one that the run begins by drafting. Files are
+    read here as bytes only. Raises UsageError."""
+    request = _request(given)
+    sources = tuple(_file("source", name, given.encoding) for name in given.source)
+    fields = _common(client, given)
+    if request is not None and (sources or given.files or given.audio):
+        sources = (("source", (REQUEST, request.encode(), "text/plain")), *sources)
+    elif request is not None:
+        fields["sources"] = [_as_source(request)]
+    if title := given.title or _title(given, request, fields):
+        fields["title"] = title
     if not given.files:
-        yield {"title": given.title or _title(given, sources, common), **common}
+        yield Asked(fields=fields, files=sources)
     for name in given.files:
-        body = read_text(name, given.encoding)
-        yield {"title": given.title or title_of(name, body), "body": body, **common}
+        yield Asked(fields=fields, files=(_file("body", name, given.encoding), *sources))
 
 
-def _sources(given: Namespace) -> Iterator[Json]:
-    """What is asked for in words, then files."""
-    text = sys.stdin.read() if given.request == "-" else given.request
-    if text is not None:
-        if not text.strip():
-            raise UsageError("--request is empty; say in words what is wanted")
-        yield {"name": REQUEST, "media_type": "text/plain", "text": text}
-    for name in given.source:
-        yield read_source(name, given.encoding)
+def _request(given: Namespace) -> str | None:
+    """What is asked for in words."""
+    text: str | None = sys.stdin.read() if given.request == "-" else given.request
+    if text is not None and not text.strip():
+        raise UsageError("--request is empty; say in words what is wanted")
+    return text
 
 
-def _common(client: Client, given: Namespace, sources: list[Json]) -> Json:
+def _as_source(request: str) -> Json:
+    return {"name": REQUEST, "media_type": "text/plain", "text": request}
+
+
+def _file(field: str, name: str, encoding: str | None) -> File:
+    """As it is; an encoding that was named goes along."""
+    where = "standard input" if name == "-" else name
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{where} cannot be read: {error.strerror}") from error
+    charset = f"; charset={encoding}" if encoding else ""
+    media_type = _CSV if name.lower().endswith(".csv") else sniff.media_type_of(name)
+    return field, ("stdin" if name == "-" else Path(name).name, data, f"{media_type}{charset}")
+
+
+def _common(client: Client, given: Namespace) -> Json:
     optional = {
         "language": given.language,
         "max_rounds": given.max_rounds,
@@ -63,7 +93,7 @@ def _common(client: Client, given: Namespace, sources: list[Json]) -> Json:
         "limits": limits(given.limit) or None,
     }
     told = {key: value for key, value in optional.items() if value is not None}
-    return {"kind": given.kind, "sources": sources, **told}
+    return {"kind": given.kind, **told}
 
 
 def _template(given: str | None) -> Json:
@@ -79,34 +109,26 @@ def _template(given: str | None) -> Json:
         raise UsageError(f"--template {given}: it cannot be read as UTF-8 text") from error
 
 
-def _title(given: Namespace, sources: Sequence[Json], common: Json) -> str:
-    """What is asked for in a line, else the name of what there is, else what the fields say."""
-    if given.request is not None:
-        return _named(given, sources, common)
-    if given.audio:
-        return one_line(Path(given.audio).stem, _LONGEST_TITLE)
-    if given.source:
-        return title_of(given.source[0], str(sources[0]["text"]))
+def _title(given: Namespace, request: str | None, common: Json) -> str:
+    """What is asked for in a line, else what the fields say; '' where there are files to name it
+    by."""
+    if given.files:
+        return ""
+    if request is not None:
+        return _named(given, request, common)
+    if given.audio or given.source:
+        return ""
     told = ", ".join(f"{name} {_shown(value)}" for name, value in common["attributes"].items())
     return one_line(f"{given.kind}: {told}", _LONGEST_TITLE)
 
 
-def _named(given: Namespace, sources: Sequence[Json], common: Json) -> str:
+def _named(given: Namespace, request: str, common: Json) -> str:
     """As the kind names it, where it is installed here too."""
-    asked = [
-        SourceText(
-            id=str(at),
-            name=str(source["name"]),
-            media_type=str(source["media_type"]),
-            text=str(source["text"]),
-        )
-        for at, source in enumerate(sources)
-    ]
     material = Material(
         title="",
         language=given.language,
         attributes=common.get("attributes") or {},
-        sources=tuple(asked),
+        sources=(SourceText(id="0", **_as_source(request)),),
     )
     kinds = load_kinds(os.environ.get("REDRAFT_KINDS_DIR", ""))
     return requesting.title_of(kinds.get(given.kind), material)

@@ -73,6 +73,14 @@ class DocumentRead(wire.Document):
     reading: list[Reading] = Field(default_factory=list)
 
 
+class RunRead(wire.Run):
+    """A new run; `reading` tells of each file that its document was made from."""
+
+    CONTENT: ClassVar[frozenset[str]] = wire.Run.CONTENT | {"reading"}
+
+    reading: list[Reading] = Field(default_factory=list)
+
+
 class SourceAdded(wire.Source):
     """A new source; `reading` tells of its file, null when it came as text."""
 

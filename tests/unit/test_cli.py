@@ -32,37 +32,31 @@ def call(api: FakeApi, *arguments: str) -> int:
     return main([*arguments, "--url", api.url])
 
 
-def test_submit_sends_one_run_for_each_file_with_its_sources(
+def test_submit_sends_files_as_they_are_with_one_run_for_each(
     api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    api.on("POST", "/api/preview", Reply(body={}))
     api.on("POST", "/api/runs", Reply(body=make_run(), status=201))
     (tmp_path / "one.md").write_text("# Kick-off\n\ntext\n", encoding="utf-8")
     (tmp_path / "second_day.txt").write_bytes("内容".encode("utf-16"))
     (tmp_path / "words.vtt").write_bytes(b"\xef\xbb\xbfA: hello\r\n")
-    code = call(
-        api,
-        "submit",
-        str(tmp_path / "one.md"),
-        str(tmp_path / "second_day.txt"),
-        "--source",
-        str(tmp_path / "words.vtt"),
-        "--max-rounds",
-        "2",
-        "--attribute",
-        "meeting_date=2026-03-01",
-    )
-    assert code == 0
-    first, second = (asked.body for asked in api.of("POST", "/api/runs"))
-    source = {"name": "words.vtt", "media_type": "text/vtt", "text": "A: hello\n"}
-    assert first == {
-        "kind": "minutes",
-        "title": "Kick-off",
-        "body": "# Kick-off\n\ntext\n",
-        "sources": [source],
-        "max_rounds": 2,
-        "attributes": {"meeting_date": "2026-03-01"},
-    }
-    assert (second["title"], second["body"]) == ("second day", "内容")
+    files = [str(tmp_path / name) for name in ("one.md", "second_day.txt", "words.vtt")]
+    words = ["--max-rounds", "2", "--attribute", "meeting_date=2026-03-01"]
+    words += ["--encoding", "utf-16", "--tag", "a", "--tag", "b", "--limit", "calls=9"]
+    assert call(api, "submit", *files[:2], "--source", files[2], *words) == 0
+    first, second = api.of("POST", "/api/runs")
+    charset = '; charset="utf-16"'
+    assert first.form() == [
+        ("kind", None, "", b"minutes"),
+        ("max_rounds", None, "", b"2"),
+        ("tags", None, "", b"a"),
+        ("tags", None, "", b"b"),
+        ("attributes", None, "", b'{"meeting_date": "2026-03-01"}'),
+        ("limits", None, "", b'{"max_calls": 9}'),
+        ("body", "one.md", f"text/markdown{charset}", b"# Kick-off\n\ntext\n"),
+        ("source", "words.vtt", f"text/vtt{charset}", b"\xef\xbb\xbfA: hello\r\n"),
+    ]
+    assert second.fields()["body"] == "内容".encode("utf-16")
     assert f"{api.url}/runs/{RUN_ID}" in capsys.readouterr().out
 
 
@@ -73,30 +67,31 @@ def test_a_run_tells_how_far_its_recording_is_heard() -> None:
 
 def test_submit_reads_standard_input(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     api.on("POST", "/api/runs", Reply(body=make_run(), status=201))
-    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO("Tagesordnung: Übersicht".encode())))
+    given = "Tagesordnung: Übersicht".encode("latin-1")
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(given)))
     assert call(api, "submit", "-") == 0
-    assert api.of("POST", "/api/runs")[0].body["body"] == "Tagesordnung: Übersicht"
+    assert api.of("POST", "/api/runs")[0].form()[-1] == ("body", "stdin", "text/plain", given)
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [
-        (b"\xff\xfeab\x00", "is UTF-16-LE but for byte 4"),
-        ("張三：我們週五上線".encode("big5"), "--encoding"),
-        (b"a\x00b", "NUL"),
-        (b" \n", "empty"),
-    ],
-)
-def test_submit_refuses_a_file_it_cannot_read_and_sends_nothing(
-    api: FakeApi,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    content: bytes,
-    sentence: str,
+def test_of_several_files_none_is_started_before_all_can_be_read(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "file.txt").write_bytes(content)
+    for name in ("a.txt", "b.txt", "c.vtt"):
+        (tmp_path / name).write_text(f"text of {name}", encoding="utf-8")
+    told = problem(400, "invalid_request", "is not UTF-8; --encoding NAME")
+    api.on("POST", "/api/preview", Reply(body={}), told)
+    files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    assert call(api, "submit", *files, "--source", str(tmp_path / "c.vtt")) == 3
+    assert "--encoding" in capsys.readouterr().err
+    assert api.of("POST", "/api/runs") == []
+    assert [asked.query for asked in api.of("POST", "/api/preview")] == [{"as": "draft"}] * 2
+
+
+def test_a_file_that_is_not_there_is_refused_and_nothing_sent(
+    api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(api, "submit", str(tmp_path / "file.txt")) == 2
-    assert sentence in capsys.readouterr().err
+    assert "file.txt cannot be read: No such file" in capsys.readouterr().err
     assert api.asked == []
 
 
@@ -361,28 +356,18 @@ def test_export_takes_the_format_from_the_ending_of_the_file(api: FakeApi, tmp_p
     assert asked == ["docx", "html", "md"]
 
 
-def test_submit_reads_transcripts_and_tells_what_it_did_not_understand(
+def test_submit_tells_what_the_service_did_not_understand(
     api: FakeApi, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    api.on("POST", "/api/runs", Reply(status=201, body=make_run()))
-    (tmp_path / "minutes.html").write_text("<h1>周会</h1><script>x()</script>", encoding="utf-8")
-    (tmp_path / "talk.vtt").write_bytes(
-        b"WEBVTT\n\n00:05.000 --> 00:08.000\n<v Ana>We ship.\n\n00:99 --> x\nlost\n"
-    )
-    (tmp_path / "notes.txt").write_bytes("張三：我們週五上線".encode("big5"))
-    files = [str(tmp_path / name) for name in ("minutes.html", "talk.vtt", "notes.txt")]
-    assert call(api, "submit", files[0], "--source", files[1], "--source", files[2]) == 2
-    assert "--encoding" in capsys.readouterr().err
-    assert call(api, "submit", files[0], "--source", files[1]) == 0
-    sent = api.of("POST", "/api/runs")[0].body
-    assert (sent["title"], sent["body"]) == ("周会", "# 周会\n")
-    assert sent["sources"] == [
-        {
-            "name": "talk.vtt",
-            "media_type": "text/vtt",
-            "text": "[00:00:05] Ana: We ship.\n00:99 --> x\nlost\n",
-        }
-    ]
+    lines = [{"at": at, "text": "00:99 --> x\x1b[2J"} for at in range(6, 12)]
+    left_out = [{"at": 1, "what": "1 × <script>", "text": ""}]
+    talk = {"name": "talk.vtt", "not_understood": lines, "left_out": [], "repairs": {"times": 2}}
+    page = {"name": "m.html", "not_understood": [], "left_out": left_out, "repairs": {}}
+    api.on("POST", "/api/runs", Reply(status=201, body={**make_run(), "reading": [talk, page]}))
+    (tmp_path / "m.html").write_text("<h1>x</h1>", encoding="utf-8")
+    assert call(api, "submit", str(tmp_path / "m.html"), "--source", str(tmp_path / "m.html")) == 0
     told = capsys.readouterr().err
-    assert "line 6 was not understood" in told
-    assert "1 × <script>" in told
+    assert "talk.vtt: line 6 was not understood: 00:99 --> x" in told
+    assert "talk.vtt: … and 2 more of these" in told
+    assert "m.html: left out, 1 × <script>" in told
+    assert "\x1b" not in told

@@ -34,6 +34,11 @@ def sent(api: FakeApi, *arguments: str) -> dict[str, Any]:
     return body
 
 
+def form(api: FakeApi, *arguments: str) -> list[tuple[str, str | None, str, bytes]]:
+    assert main(["submit", "--kind", "itinerary", *arguments, "--url", api.url]) == 0
+    return api.of("POST", "/api/runs")[-1].form()
+
+
 def test_a_sentence_is_all_that_a_trip_needs(
     api: FakeApi, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -61,8 +66,9 @@ def test_fields_are_typed_as_the_kind_types_them_and_reference_data_goes_along(
     fields = ["from=10", "to=北京", "days=5", "start_date=2027-03-22", "budget=1400"]
     fields += ["cuisine=Thai, Greek", "cuisine=川菜", 'people="two"']
     given = [word for one in fields for word in ("--field", one)]
-    body = sent(api, *given, "--reference", str(data))
-    assert body["attributes"] == {
+    [*_, (_, name, media_type, text)] = form(api, *given, "--reference", str(data))
+    attributes = json.loads(api.of("POST", "/api/runs")[-1].fields()["attributes"])
+    assert attributes == {
         "from": "10",
         "to": "北京",
         "days": 5,
@@ -71,9 +77,18 @@ def test_fields_are_typed_as_the_kind_types_them_and_reference_data_goes_along(
         "cuisine": ["Thai", "Greek", "川菜"],
         "people": "two",
     }
-    (source,) = body["sources"]
-    assert (source["name"], source["media_type"]) == ("reference.json", "application/json")
-    assert json.loads(source["text"]) == json.loads(reference_text("00"))
+    assert (name, media_type) == ("reference.json", "application/json")
+    assert text == data.read_bytes()
+
+
+def test_a_sentence_goes_before_the_data_that_it_is_planned_over(
+    api: FakeApi, tmp_path: Path
+) -> None:
+    (tmp_path / "reference.json").write_text("{}", encoding="utf-8")
+    parts = form(api, "--request", SENTENCE, "--source", str(tmp_path / "reference.json"))
+    sources = [(name, content) for field, name, _, content in parts if field == "source"]
+    assert sources == [("request", SENTENCE.encode()), ("reference.json", b"{}")]
+    assert api.of("POST", "/api/runs")[-1].fields()["title"].startswith("Memphis →".encode())
 
 
 def test_fields_alone_make_a_title(api: FakeApi) -> None:
@@ -119,9 +134,10 @@ def test_minutes_without_a_file_are_drafted_by_the_template_that_is_named(
     own.write_text("## Votes\n", encoding="utf-8")
     for given, told in (("decision-log", "decision-log"), (str(own), "## Votes\n")):
         words = ["--kind", "minutes", "--source", str(transcript), "--template", given]
-        body = sent(api, *words)
-        assert body["attributes"] == {"template": told}
-        assert (body["kind"], body["title"], "body" in body) == ("minutes", "monday", False)
+        form(api, *words)
+        fields = api.of("POST", "/api/runs")[-1].fields()
+        assert json.loads(fields["attributes"]) == {"template": told}
+        assert set(fields) == {"kind", "attributes", "source"}
     words = ["submit", "--source", str(transcript), "--template", str(tmp_path / "no.md")]
     assert main([*words, "--url", api.url]) == 2
     assert "cannot be read" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Sending what `submit` asks for: as JSON without files, else as one form with the files as they
+are, so that the service reads and keeps them."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from api.cli.client import Client, Json, UsageError
+from api.cli.files import tell
+from api.cli.wanted import Asked
+
+_ANY = "application/octet-stream"
+"""What is in a recording is found out from its bytes."""
+
+
+def check_all(client: Client, asked: Sequence[Asked]) -> None:
+    """Of several documents none is begun before all their files can be read."""
+    if len(asked) < 2:
+        return
+    for role, place in (("draft", "body"), ("source", "source")):
+        found = {file[1][:2]: file[1] for one in asked for file in one.files if file[0] == place}
+        for file in found.values():
+            client.upload("/api/preview", {}, [("file", file)], query={"as": role})
+
+
+def start(client: Client, given: Namespace, asked: Asked) -> Json:
+    """The run of a new document. Raises UsageError."""
+    if not asked.files and not given.audio:
+        return client.post("/api/runs", asked.fields)
+    fields = {
+        name: json.dumps(value, ensure_ascii=False) if isinstance(value, dict | int) else value
+        for name, value in asked.fields.items()
+    }
+    if not given.audio:
+        return _told(client.upload("/api/runs", fields, asked.files))
+    path = Path(given.audio)
+    try:
+        with path.open("rb") as recording:
+            files = [*asked.files, ("audio", (path.name, recording, _ANY))]
+            return _told(client.upload("/api/runs", fields, files))
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+        raise UsageError(f"--audio {given.audio}: {why}") from error
+
+
+def _told(run: Json) -> Json:
+    tell(run.get("reading") or ())
+    return run
