@@ -1,4 +1,5 @@
-"""Files of deleted documents, and files that never got their row, are removed from the store.
+"""Files of deleted documents, and files that never got their row, are removed from the store; one
+that several documents name goes with the last of them.
 
 The outbox row goes after the file, and a name is never used twice: a remover that was killed, or
 thaws late, removes the same file once more and nothing else.
@@ -32,7 +33,8 @@ async def remove_owed(connection: Connection, url: str) -> int:
         return 0
     for row in await _owed(connection):
         try:
-            await asyncio.to_thread(store.remove, row["uri"])
+            if not await _is_named(connection, row["uri"]):
+                await asyncio.to_thread(store.remove, row["uri"])
         except (OSError, ValueError) as error:
             await _failed(connection, row, type(error).__name__)
             continue
@@ -50,6 +52,12 @@ async def _owed(connection: Connection) -> list[Row]:
         """,
         BATCH,
     )
+
+
+async def _is_named(connection: Connection, uri: str) -> bool:
+    """Whether a fork still has the file: its deletion will owe it once more. Who makes a fork holds
+    the other document until its rows are committed, so none can appear later."""
+    return bool(await connection.fetchval("SELECT EXISTS (SELECT FROM blobs WHERE uri = $1)", uri))
 
 
 async def _failed(connection: Connection, row: Row, error: str) -> None:

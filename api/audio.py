@@ -63,7 +63,7 @@ async def get_audio(
 ) -> Response:
     """The recording behind a source, whole or in ranges."""
     state = state_of(request)
-    found = await recordings.recording_of(state.pool, document_id, source_id)
+    found = await recordings.file_of(state.pool, document_id, source_id, "recording")
     path, stat, row = await recordings.kept_file(state.settings, found, "recording")
     return _Heard(
         path,

@@ -15,7 +15,7 @@ from api.attachment import disposition, safe_name
 from api.auth import needs
 from api.paths import DocumentId
 from api.principals import Principal, Scope
-from api.recordings import kept_file
+from api.recordings import file_of, kept_file
 from api.requests import LARGEST_NUMBER
 from api.state import State, state_of
 from deploy.database import Row
@@ -38,7 +38,8 @@ async def source_original(
 ) -> Response:
     """The file that a source was read from; 404 where it came as text."""
     state = state_of(request)
-    return await _file(state, await originals.of_source(state.pool, document_id, source_id))
+    found = await file_of(state.pool, document_id, source_id, "original")
+    return await _file(state, found)
 
 
 @router.get(

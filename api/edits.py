@@ -1,10 +1,10 @@
-"""What people write: revisions, a new title, a fork; and whether their base is still the newest."""
+"""What people write: revisions, a new title; and whether their base is still the newest."""
 
 from __future__ import annotations
 
 from activities import record
 from api import inserts, moving, queries, requests
-from api.errors import Refusal, not_found
+from api.errors import Refusal
 from api.idempotency import Done, Tools
 from deploy.database import Connection
 from workflows.vocabulary import FINAL, ErrorCode, EventType, RunStatus
@@ -194,21 +194,6 @@ async def create_document(
     """201: a document, without a run. `recorded`: its source is a recording."""
     inserts.check_document(tools.state.kinds, wanted, recorded=recorded)
     document_id = await inserts.insert_document(connection, tools.caller, wanted)
-    return await _new_document(connection, document_id)
-
-
-async def fork(connection: Connection, tools: Tools, run_id: str, wanted: requests.Fork) -> Done:
-    """201: a new document whose revision 0 is a text of this run's document."""
-    run = await record.read_run(connection, run_id)
-    if run is None:
-        raise not_found("run")
-    document_id = await inserts.copy_document(
-        connection, tools.caller, run.document_id, wanted.revision
-    )
-    return await _new_document(connection, document_id)
-
-
-async def _new_document(connection: Connection, document_id: str) -> Done:
     document = await queries.document(connection, document_id)
     return Done(
         status=201,

@@ -7,7 +7,7 @@ come before the first write, so a refusal stores nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from api.checks import require_price, zone_problems
 from api.errors import Refusal, misfit, not_found, too_large
 from api.request_check import check_request
 from api.state import Caller
-from deploy.database import Connection, Row, new_id
+from deploy.database import Connection, new_id
 from workflows.budget import COST, changed
 from workflows.kinds.kind import Kind
 from workflows.vocabulary import ErrorCode, EventType, Stage
@@ -314,41 +314,6 @@ async def _insert_run_row(
         caller.actor,
         dict(limits),
     )
-
-
-async def copy_document(
-    connection: Connection, caller: Caller, document_id: str, revision: int
-) -> str:
-    """A new document with the other's sources in force, whose revision 0 is that text. Its id."""
-    row = await connection.fetchrow(
-        """
-        SELECT d.kind, d.title, d.language, d.attributes, d.tags, r.body
-        FROM documents d JOIN revisions r ON r.document_id = d.id AND r.number = $2
-        WHERE d.id = $1
-        """,
-        document_id,
-        revision,
-    )
-    if row is None:
-        raise misfit("/revision", "no such revision", code=ErrorCode.UNKNOWN_REVISION)
-    sources = await _sources_in_force(connection, document_id)
-    copy = requests.NewDocument.model_construct(**dict(row.items()), sources=_as_new(sources))
-    return await insert_document(connection, caller, copy)
-
-
-async def _sources_in_force(connection: Connection, document_id: str) -> Sequence[Row]:
-    return await connection.fetch(
-        """
-        SELECT name, media_type, text FROM sources
-        WHERE document_id = $1 AND replaced_by IS NULL AND text <> '' ORDER BY position
-        """,
-        document_id,
-    )
-
-
-def _as_new(rows: Sequence[Row]) -> list[requests.NewSource]:
-    fields: list[dict[str, Any]] = [dict(row.items()) for row in rows]
-    return [requests.NewSource.model_construct(**values) for values in fields]
 
 
 async def insert_comment(

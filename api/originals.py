@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from pydantic import BaseModel, SerializeAsAny
 
-from api import commands, cursors, requests
+from api import commands, requests
 from api.errors import Refusal
 from api.file_reading import File
 from api.idempotency import Done, Tools
@@ -184,21 +184,6 @@ async def _lead_to(connection: Connection, document_id: str, place: Place, blob_
         document_id,
         place,
         blob_id,
-    )
-
-
-async def of_source(reader: Reader, document_id: str, source_id: str) -> Row | None:
-    """Where the file behind a source is, and what it is."""
-    if not cursors.is_uuid(source_id):
-        return None
-    return await reader.fetchrow(
-        """
-        SELECT b.uri, b.name, b.media_type, b.sha256
-        FROM sources s JOIN blobs b ON b.id = s.original_id
-        WHERE s.document_id = $1 AND s.id = $2
-        """,
-        document_id,
-        source_id,
     )
 
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from pydantic import BaseModel
 from starlette.datastructures import UploadFile
@@ -283,16 +283,20 @@ async def insert_unheard(connection: Connection, source: Unheard) -> None:
     )
 
 
-async def recording_of(reader: Reader, document_id: str, source_id: str) -> Row | None:
-    """Where the file behind a source is, and what it is."""
+async def file_of(
+    reader: Reader, document_id: str, source_id: str, what: Literal["recording", "original"]
+) -> Row | None:
+    """Where a file behind a source is, and what it is."""
     if not cursors.is_uuid(source_id):
         return None
     return await reader.fetchrow(
         """
         SELECT b.uri, b.name, b.media_type, b.sha256
-        FROM sources s JOIN blobs b ON b.id = s.blob_id
+        FROM sources s
+            JOIN blobs b ON b.id = CASE $3 WHEN 'recording' THEN s.blob_id ELSE s.original_id END
         WHERE s.document_id = $1 AND s.id = $2
         """,
         document_id,
         source_id,
+        what,
     )

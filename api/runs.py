@@ -7,7 +7,18 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import bulk, commands, edits, issues, queries, requests, resume, rework, run_form, wire
+from api import (
+    bulk,
+    commands,
+    forks,
+    issues,
+    queries,
+    requests,
+    resume,
+    rework,
+    run_form,
+    wire,
+)
 from api.auth import needs
 from api.bodies import accepts, filters, is_form, json_body, read_json
 from api.filters import call_filter, run_filter
@@ -274,4 +285,4 @@ async def fork(
 ) -> Response:
     """A new document that begins with one of this document's revisions."""
     tools = tools_of(request)
-    return await respond(request, lambda c: edits.fork(c, tools, run_id, wanted), wanted)
+    return await respond(request, lambda c: forks.fork(c, tools, run_id, wanted), wanted)

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from api import commands, edits, queries, requests
+from api import commands, forks, queries, requests
 from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
@@ -52,7 +52,7 @@ async def fork(request: Request, run_id: RunId) -> Response:
     try:
         wanted = fit(requests.Fork, {"revision": number(form["revision"])})
         answer = await perform_once(
-            request, form, lambda c, tools: edits.fork(c, tools, run_id, wanted)
+            request, form, lambda c, tools: forks.fork(c, tools, run_id, wanted)
         )
     except Refusal as refusal:
         return await _refused(request, run_id, refusal)
