@@ -1,4 +1,5 @@
-"""`backup FILE` and `restore FILE`: one tar with the database, the blobs and the versions.
+"""`backup FILE` and `restore FILE`: one tar with the database, the files of documents (recordings
+and originals) and the versions.
 
 Temporal's file is left out on purpose: rows are the truth, and runs go on from them. A restore is
 made beside the present data and takes its place only when it is whole.
@@ -14,15 +15,16 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from deploy.local import binaries, ports, postgres
+from deploy.local import binaries, ports, postgres, stored_files
 from deploy.local.data import FORMAT, POSTGRES_MAJOR, DataDirectory, check_versions, write_versions
 from deploy.local.errors import PartFailed, Refused
 from deploy.local.postgres import DATABASE, SUPERUSER, Postgres
@@ -39,19 +41,36 @@ def backup(data: DataDirectory, file: Path, database_url: str = "", *, force: bo
     if not data.used and not database_url:
         raise Refused(f"{data.root} holds no data of Redraft; nothing to back up.")
     _check_target(file, force=force)
+    if not database_url:
+        _check_reachable(data)
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with tempfile.TemporaryDirectory(prefix="redraft-backup-") as folder:
             dump = Path(folder) / _DUMP
-            _dump(data, dump, database_url)
             with _writing(file):
-                _pack(data, dump, unfinished)
+                packed = _pack(data, dump, unfinished, lambda: _dump(data, dump, database_url))
+                missing = _named(dump).keys() - packed
                 unfinished.replace(file)
     finally:
         with contextlib.suppress(OSError):  # its folder may have gone with it
             unfinished.unlink(missing_ok=True)
-    print(f"Backup written to {file} ({file.stat().st_size / 1e6:.1f} MB).")
+    size = file.stat().st_size / 1e6
+    print(f"Backup written to {file} ({size:.1f} MB, {_files(len(packed))} of documents).")
+    if missing:
+        where = stored_files.folder_of(data)
+        _warn(
+            f"{_files(len(missing))} that documents name are not in {where}, so not in the backup. "
+            "Are they elsewhere? Set REDRAFT_BLOB_URL to that folder, as for the stack."
+        )
     return 0
+
+
+def _files(number: int) -> str:
+    return "1 file" if number == 1 else f"{number} files"
+
+
+def _warn(sentence: str) -> None:
+    print(sentence, file=sys.stderr)
 
 
 def _check_target(file: Path, *, force: bool) -> None:
@@ -77,21 +96,31 @@ def _writing(file: Path) -> Iterator[None]:
         ) from error
 
 
+def _port(data: DataDirectory) -> int | None:
+    port: int | None = (data.read("live.json").get("ports") or {}).get("Postgres")
+    return port
+
+
+def _check_reachable(data: DataDirectory) -> None:
+    if data.holder() is not None and _port(data) is None:
+        raise Refused(
+            f"{data.root} is in use, and its database is not embedded or not up yet. "
+            "Give --database-url, or try again when it is up."
+        )
+
+
 def _dump(data: DataDirectory, dump: Path, database_url: str) -> None:
     if database_url:
-        return _run("pg_dump", *_by_url(database_url), *_dump_words(dump))
-    port = (data.read("live.json").get("ports") or {}).get("Postgres")
-    if data.holder() is not None:
-        if port is None:
-            raise Refused(
-                f"{data.root} is in use, and its database is not embedded or not up yet. "
-                "Give --database-url, or try again when it is up."
-            )
-        return _run("pg_dump", *_embedded(data, port), *_dump_words(dump))
+        _run("pg_dump", *_by_url(database_url), *_dump_words(dump))
+        return
+    _check_reachable(data)
+    port = _port(data)
+    if data.holder() is not None and port is not None:
+        _run("pg_dump", *_embedded(data, port), *_dump_words(dump))
+        return
     with data.held("backup"):
         check_versions(data)
         asyncio.run(_dump_alone(data, dump))
-    return None
 
 
 async def _dump_alone(data: DataDirectory, dump: Path) -> None:
@@ -136,8 +165,8 @@ def _by_url(url: str) -> tuple[str, str]:
     return f"--dbname={urlunsplit(bare)}", unquote(parts.password or "")
 
 
-def _run(program: str, connection: str, password: str, *words: str) -> None:
-    """The password goes by the environment: arguments can be read by every account."""
+def _run(program: str, connection: str, password: str, *words: str) -> str:
+    """Its output. The password goes by the environment: arguments can be read by every account."""
     done = subprocess.run(
         [str(binaries.wheel_programs() / program), connection, *words],
         env={**os.environ, "PGPASSWORD": password, "LC_ALL": "C"},
@@ -150,29 +179,52 @@ def _run(program: str, connection: str, password: str, *words: str) -> None:
         raise PartFailed(
             f"{program} ended with exit code {done.returncode}:\n{done.stderr[-2000:]}"
         )
+    return done.stdout
 
 
-def _pack(data: DataDirectory, dump: Path, target: Path) -> None:
-    blobs = sorted(path for path in data.blobs.rglob("*") if path.is_file())
+def _named(dump: Path) -> dict[str, str]:
+    """The files that the rows of a dump name."""
+    words = ("--data-only", "--table=blobs", "--file=-")
+    return stored_files.named(_run("pg_restore", str(dump), "", *words))
+
+
+def _pack(data: DataDirectory, dump: Path, target: Path, make_dump: Callable[[], None]) -> set[str]:
+    """Files, then the rows, then the files that came meanwhile: whatever a row names existed when
+    the rows were read, and is taken before it is deleted or after it came. The names of all."""
     manifest = {
         "format": FORMAT,
         "postgres": POSTGRES_MAJOR,
         "made_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "sample": data.read("state.json").get("sample"),
-        "sha256": _sha256(dump),
+        "sha256": "0" * 64,  # of the rows; known later
     }
+    folder = stored_files.folder_of(data)
+    packed: set[str] = set()
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w") as tar:
-        text = json.dumps(manifest).encode()
-        head = tarfile.TarInfo(_MANIFEST)
-        head.size, head.mode = len(text), 0o600
-        tar.addfile(head, io.BytesIO(text))
-        tar.add(dump, _DUMP)
-        for path in blobs:
-            with contextlib.suppress(FileNotFoundError):  # deleted meanwhile, with its document
-                tar.add(path, f"blobs/{path.relative_to(data.blobs).as_posix()}", recursive=False)
+    with open(descriptor, "wb") as file:
+        with tarfile.open(fileobj=file, mode="w") as tar:
+            head = tarfile.TarInfo(_MANIFEST)
+            head.size, head.mode = len(json.dumps(manifest)), 0o600
+            tar.addfile(head, io.BytesIO(json.dumps(manifest).encode()))
+            _add(tar, folder, packed)
+            make_dump()
+            tar.add(dump, _DUMP)
+            _add(tar, folder, packed)
+        manifest["sha256"] = _sha256(dump)
+        file.seek(tarfile.BLOCKSIZE)
+        file.write(json.dumps(manifest).encode())
         file.flush()
         os.fsync(file.fileno())
+    return packed
+
+
+def _add(tar: tarfile.TarFile, folder: Path, packed: set[str]) -> None:
+    for path in stored_files.present(folder):
+        if path.name in packed:
+            continue
+        with contextlib.suppress(FileNotFoundError):  # deleted meanwhile, with its document
+            tar.add(path, f"blobs/{path.relative_to(folder).as_posix()}", recursive=False)
+            packed.add(path.name)
 
 
 def _sha256(path: Path) -> str:
@@ -194,6 +246,7 @@ def restore(data: DataDirectory, file: Path, *, force: bool) -> int:
         try:
             work.create()
             _unpack(file, work, manifest)
+            missing = _check_files(file, work)
             asyncio.run(_fill(work))
             write_versions(work)
             work.note(sample=manifest.get("sample"))
@@ -205,7 +258,22 @@ def restore(data: DataDirectory, file: Path, *, force: bool) -> int:
         finally:
             shutil.rmtree(work.root, ignore_errors=True)
     print(f"Restored {file} (made {manifest.get('made_at')}) into {data.root}.")
+    if missing:
+        _warn(f"{_files(len(missing))} that documents name are not in the backup; texts are.")
+    if os.environ.get("REDRAFT_BLOB_URL"):
+        _warn(f"The files of documents are in {data.blobs}: move them, or unset REDRAFT_BLOB_URL.")
     return 0
+
+
+def _check_files(file: Path, work: DataDirectory) -> list[str]:
+    """Names of the files that are missing; raises Refused where one is not what was stored."""
+    missing, damaged = stored_files.settle(work.blobs, _named(work.root / _DUMP))
+    if damaged:
+        raise Refused(
+            f"{file} is damaged: {_files(len(damaged))} of documents are not what was stored "
+            f"({', '.join(damaged[:3])})."
+        )
+    return missing
 
 
 @contextlib.contextmanager

@@ -19,12 +19,15 @@ from pathlib import Path
 from typing import Any
 
 import asyncpg
+import httpx2
 import psutil
 import pytest
 
+from deploy.blobs import BlobStore
 from deploy.database import new_id
 from deploy.local.data import FORMAT, DataDirectory
 from deploy.local.options import ROOT
+from tests import sounds
 from tests.eventually import eventually
 from tests.promised import Part, require
 from tests.services import free_port
@@ -120,6 +123,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> DataDirectory:
     return DataDirectory(folder / "data")
 
 
+BODY = ("draft.html", b"<h1>Minutes</h1><p>The price is 25.</p>", "text/html")
+TALK = (
+    "talk.vtt",
+    b"\xef\xbb\xbfWEBVTT\r\n\r\n00:05.000 --> 00:08.000\r\nHi there\r\n",
+    "text/vtt",
+)
+RECORDING = ("talk.wav", sounds.wav([(0.6, True)]), "audio/wav")
+
+
 @pytest.fixture(scope="module")
 async def up(data: DataDirectory) -> AsyncIterator[Up]:
     stack = await Up(data, "--no-sample", "--port", str(free_port())).ready()
@@ -131,10 +143,22 @@ async def up(data: DataDirectory) -> AsyncIterator[Up]:
 
 @pytest.fixture(scope="module")
 def archive(up: Up) -> Path:
-    """A backup of the running stack."""
+    """A backup of the running stack, which holds a recording and the files of two texts; beside
+    them lie a file that no row names and one that is half written."""
+    answer = httpx2.post(
+        f"{joined(up.data)['REDRAFT_URL']}/api/documents",
+        data={"kind": "minutes", "title": "With files"},
+        files=[("body", BODY), ("source", TALK), ("audio", RECORDING)],
+    )
+    assert answer.status_code == 201, answer.text
+    for name in ("ff/unnamed", "incoming/half"):
+        path = up.data.blobs / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"no row names it")
     file = up.data.root.with_name("backup.tar")
     written = redraft("backup", str(file), "--data-dir", str(up.data.root))
-    assert written.returncode == 0, written.stderr
+    assert (written.returncode, written.stderr) == (0, "")
+    assert "4 files of documents" in written.stdout
     return file
 
 
@@ -211,8 +235,8 @@ async def test_second_start_goes_on_and_runs_the_sample_once(data: DataDirectory
     again = await Up(data, "--port", str(free_port())).ready()
     url = joined(data)["REDRAFT_URL"]
     titles = {document["title"] for document in get(f"{url}/api/documents")["items"]}
-    assert "Kept" in titles
-    assert len(titles) == 2
+    assert titles >= {"Kept", "With files"}
+    assert len(titles) == 3
     assert data.read("state.json")["sample"] in again.said
     began = time.monotonic()
     await again.end(signal.SIGINT)
@@ -231,11 +255,29 @@ async def test_backup_is_restored_into_an_empty_folder_only(
     stack = await Up(target, "--no-api", "--no-worker", "--temporal-address", "127.0.0.1:1").ready()
     connection = await asyncpg.connect(joined(target)["REDRAFT_DATABASE_URL"])
     try:
-        assert await connection.fetchval("SELECT title FROM documents") == "Kept"
+        rows = await connection.fetch("SELECT title FROM documents ORDER BY title")
+        assert [row["title"] for row in rows] == ["Kept", "With files"]
+        rows = await connection.fetch("SELECT name, uri FROM blobs")
+        store = BlobStore(target.blobs.as_uri())
+        assert {row["name"]: store.path(row["uri"]).read_bytes() for row in rows} == {
+            name: data for name, data, _ in (BODY, TALK, RECORDING)
+        }
+        assert len([path for path in target.blobs.rglob("*") if path.is_file()]) == len(rows)
     finally:
         await connection.close()
         stopped = redraft("down", "--data-dir", str(target.root))
     assert stopped.returncode == stack.process.wait(16) == 0
+
+
+def test_a_backup_whose_file_is_not_what_was_stored_is_refused(
+    archive: Path, tmp_path: Path
+) -> None:
+    damaged, target = tmp_path / "damaged.tar", DataDirectory(tmp_path / "restored")
+    damaged.write_bytes(archive.read_bytes().replace(TALK[1], TALK[1].replace(b"Hi", b"Ho")))
+    refused = redraft("restore", str(damaged), "--data-dir", str(target.root))
+    assert refused.returncode == 3
+    assert "not what was stored" in refused.stderr
+    assert not target.used
 
 
 def test_newer_data_and_newer_backups_are_refused(data: DataDirectory, archive: Path) -> None:
