@@ -65,7 +65,10 @@ class _Bound(BaseModel):
 @asynccontextmanager
 async def source_form(request: Request, document_id: str) -> AsyncIterator[SourceForm]:
     """A recording that was not stored when this ends is gone from the disk. Raises 400, 404, 413,
-    415, 422, 503, 507."""
+    415, 422, 503, 507; 404 before anything is read, and again where the command finds no document
+    any more."""
+    if await queries.document(state_of(request).pool, document_id) is None:
+        raise not_found("document")
     async with form_of(request) as form:
         names = ("source", "replaces", "audio")
         check_names(form, frozenset(names), names)
