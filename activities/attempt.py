@@ -19,6 +19,7 @@ from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed, effect
 from activities.loaded import loaded
 from activities.lost import lose_calls
+from activities.missing import code_of
 from activities.model import tokens
 from activities.parts import SHORT_WAIT
 from activities.projection import StepClosing, close_step
@@ -62,8 +63,13 @@ async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> 
     except ApplicationError:
         raise
     except Exception as error:
-        log.exception("activity failed", extra={"run_id": given.run_id, "round": given.round})
-        raise _again(FailureType.INTERNAL, await _record_fault(tools, watch, error)) from error
+        facts = {"run_id": given.run_id, "round": given.round}
+        seconds = await _record_fault(tools, watch, error)
+        if (code := code_of(error)) is not None:  # its words may be a document's
+            log.warning("run lacks what it needs", extra={**facts, "code": code})
+            raise _again(FailureType.INTERNAL, seconds) from None
+        log.exception("activity failed", extra=facts)
+        raise _again(FailureType.INTERNAL, seconds) from error
     finally:
         for task in aside:
             task.cancel()
@@ -199,8 +205,9 @@ async def _hand_over(tools: Tools, watch: Watch) -> None:
 
 
 async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> float:
-    """A fault of ours: visible as waiting_retry, after the patience FAILED(internal)."""
-    seconds = 5.0
+    """A fault of ours: visible as waiting_retry, after the patience FAILED(internal); at once where
+    nobody but a person can bring what is missing."""
+    seconds, code = 5.0, code_of(error)
 
     async def work(connection: Connection) -> float:
         run = await lock_run(connection, watch.run_id)
@@ -231,8 +238,8 @@ async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> flo
         delay = await wait_or_give_up(
             connection,
             run,
-            patience=tools.settings.provider_patience,
-            code=Reason.INTERNAL,
+            patience=tools.settings.provider_patience if code is None else 0.0,
+            code=code or Reason.INTERNAL,
             least=1.0,
             gives_up=Reason.INTERNAL,
         )

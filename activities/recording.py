@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from activities.missing import RecordingMissing
 from activities.record import RunRow
 from activities.tools import Tools
 from activities.watch import Watch
@@ -48,7 +49,7 @@ def seconds_of(parts: Sequence[PartPlan]) -> float:
 async def cut_recording(tools: Tools, watch: Watch, run: RunRow) -> tuple[PartPlan, ...] | None:
     """The parts of a new plan; None when a stop came first or the recording is gone.
 
-    Raises Undecodable, OSError and ValueError.
+    Raises Undecodable, RecordingMissing, OSError and ValueError.
     """
     path = await path_of(tools, run)
     levels = None if path is None else await unless_stopped(watch, _levels(path))
@@ -67,7 +68,8 @@ async def cut_recording(tools: Tools, watch: Watch, run: RunRow) -> tuple[PartPl
 
 
 async def path_of(tools: Tools, run: RunRow) -> Path | None:
-    """Where the recording stands; None when it was deleted. Raises ValueError without a store."""
+    """Where the recording stands; None when it was deleted. Raises ValueError without a store, and
+    RecordingMissing."""
 
     async def read(connection: Connection) -> str | None:
         uri: str | None = await connection.fetchval(
@@ -77,7 +79,12 @@ async def path_of(tools: Tools, run: RunRow) -> Path | None:
         return uri
 
     uri = await reading(tools.pool, read, patience=float("inf"))
-    return None if uri is None else BlobStore(tools.settings.blob_url).path(uri)
+    if uri is None:
+        return None
+    path = BlobStore(tools.settings.blob_url).path(uri)
+    if path.parent.parent.is_dir() and not path.exists():  # else the folder is away, and may return
+        raise RecordingMissing
+    return path
 
 
 async def unless_stopped(watch: Watch, work: Coroutine[Any, Any, _Result]) -> _Result | None:
@@ -159,7 +166,8 @@ class Ear:
     _decoder: Decoder | None = None
 
     async def piece(self, part: PartPlan) -> Piece | None:
-        """The part's sound; None when the recording was deleted. Raises Undecodable."""
+        """The part's sound; None when the recording was deleted. Raises Undecodable and
+        RecordingMissing."""
         if self._decoder is None:
             path = await path_of(self.tools, self.run)
             if path is None:

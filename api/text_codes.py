@@ -202,7 +202,7 @@ PROVIDER: Wordings = {
     "prompt_cut": (
         N_("It read only part of the text: give it more context, or lower window_tokens, resume."),
     ),
-    "nothing_heard": (N_("No word was heard: bring the transcript as its new version, resume."),),
+    **text_files.MISSING,
     "bad_address": (N_("Its address is wrong: correct the profile, then resume."),),
     "proxy_refused": (
         N_("The proxy in between refused: correct its variables, restart the worker, resume."),

@@ -118,3 +118,14 @@ WORDINGS: Mapping[str, Wordings] = {
     "repair": REPAIR,
     "left_out": LEFT_OUT,
 }
+
+MISSING: Wordings = {
+    "nothing_heard": (N_("No word was heard: bring the transcript as its new version, resume."),),
+    "template_missing": (
+        N_("Its template is no more: put the file back, restart API and worker, then resume."),
+    ),
+    "recording_missing": (
+        N_("The file of its recording is not in the folder: put it back, then resume."),
+    ),
+}
+"""What a run needs from a person before it can go on."""

@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from activities.round import Rounds
@@ -137,3 +139,45 @@ async def test_a_draft_whose_worker_died_goes_on_by_the_transcript_it_was_planne
     [[planned]] = await shop.told("SELECT sources FROM step_plans WHERE name = 'review'")
     assert planned == [new], "the next step sees the correction"
     assert any("crate 7" in one.text for one in shop.llm.of("redraft_review"))
+
+
+async def template_goes(shop: Shop) -> None:
+    """The document names one that is in no folder; its run, older than that, keeps none."""
+    await shop.pool.execute("""UPDATE documents SET attributes = '{"template": "council"}'""")
+
+
+async def test_an_old_run_whose_template_is_gone_fails_at_once_and_says_so(shop: Shop) -> None:
+    run_id, tools = await drafted_run(shop), shop.worker()
+    await template_goes(shop)
+    with pytest.raises(ApplicationError) as raised:
+        await attempt(tools, run_id)
+    assert raised.value.__cause__ is None, "no word of the document comes into the history"
+    [told] = await shop.told("SELECT status, reason_code, reason_params ->> 'code' FROM runs")
+    assert told == ("FAILED", "internal", "template_missing")
+    assert not shop.llm.requests
+    await shop.pool.execute("""UPDATE documents SET attributes = '{"template": "general"}'""")
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await attempt(tools, run_id, epoch=2)).code == "done"
+
+
+async def test_an_old_run_that_was_planned_before_its_template_went_is_drafted_by_its_plan(
+    shop: Shop,
+) -> None:
+    run_id, tools = await drafted_run(shop), shop.worker()
+    shop.llm.script(Reply(hang=True))
+    stopped = attempt(tools, run_id)
+
+    async def both_asked() -> bool:
+        return len(shop.llm.requests) == 2
+
+    await shop.until(both_asked, seconds=40, what="a request for each window")
+    await shop.move(run_id, EventType.RUN_INTERRUPTED)
+    for watch in tools.in_flight.of_run(run_id):
+        watch.look.set()
+    assert (await stopped).code == "stopped"
+    await template_goes(shop)
+    shop.llm.script({"redraft_draft": lambda request: Reply(items=draft_items(request))})
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await attempt(tools, run_id, epoch=2)).code == "done"
+    [[body]] = await shop.told("SELECT body FROM revisions")
+    assert all(f"ship box {n} today" in body for n in range(LINES))

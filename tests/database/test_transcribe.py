@@ -129,6 +129,11 @@ def talk(parts: int) -> bytes:
     return sounds.wav([(2.3, True), (0.2, False)] * parts)
 
 
+def stored_in(folder: Path) -> Path:
+    [file] = folder.glob("??/*")
+    return file
+
+
 def stamps(text: str) -> list[str]:
     return [line[1:9] for line in text.splitlines()]
 
@@ -291,6 +296,21 @@ async def test_a_refused_key_fails_the_run_and_an_overloaded_server_waits(
     recordings.heard.script = _said
     await recordings.shop.pool.execute("UPDATE runs SET retry_at = NULL")
     assert (await recordings.attempt(run_id)).code == "done"
+
+
+async def test_a_recording_whose_file_is_gone_fails_the_run_at_once_and_is_heard_when_it_is_back(
+    recordings: Recordings, tmp_path: Path
+) -> None:
+    run_id = await recordings.run(talk(1))
+    file = stored_in(tmp_path)
+    away = file.rename(tmp_path / "away")
+    with pytest.raises(ApplicationError):
+        await recordings.attempt(run_id)
+    [told] = await recordings.shop.told("SELECT status, reason_params ->> 'code' FROM runs")
+    assert told == ("FAILED", "recording_missing")
+    away.rename(file)
+    await recordings.shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await recordings.attempt(run_id, epoch=2)).code == "done"
 
 
 async def test_a_deletion_while_parts_are_heard_leaves_no_row(recordings: Recordings) -> None:
