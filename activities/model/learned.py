@@ -32,6 +32,9 @@ SHORT_PROMPT, CONTEXT_AT_LEAST = 3_000, 1_000
 """Tokens; a shorter prompt fits every context."""
 SURELY_CUT = 0.4
 """Of what was sent; no vocabulary and no rule of thumb is so far from what it counted before."""
+SAME_END, ENDS = 0.02, 2
+"""So close together, and so many before it, are counts that end where a context does."""
+OTHER_PROMPT = 1.05
 _WIDE_SHARE = 0.2
 
 
@@ -52,7 +55,9 @@ class Learned:
     narrow: Ratio = Ratio()
     wide: Ratio = Ratio()
     longest: int = 0
-    """Tokens of the longest prompt that its server counted."""
+    """Tokens of the longest prompt that its server counted since it last found one too long."""
+    newest: Sequence[Sequence[int]] = ()
+    """Of its newest long prompts: estimated and counted tokens, the newest first."""
     manner: str | None = None
 
     def input(self, estimated: int, *, wide: bool) -> int:
@@ -63,9 +68,20 @@ class Learned:
 
     def surely_cut(self, counted: int, *, sent: int, wide: bool) -> bool:
         """Of a server that counts as we do (a gateway that divides characters by four does not),
-        far too little, and never a prompt of about this length."""
-        known = self.ratio(wide=wide).taught and self.longest < sent * LEAST
-        return known and may_be_cut(counted, sent=sent) and counted < sent * SURELY_CUT
+        far too little, and never a prompt of about this length, or not any more."""
+        if not self.ratio(wide=wide).taught or not may_be_cut(counted, sent=sent):
+            return False
+        whole_before = self.longest >= sent * LEAST
+        less_now = whole_before and self._same_end(counted, sent=sent, wide=wide)
+        return counted < sent * SURELY_CUT and (not whole_before or less_now)
+
+    def _same_end(self, counted: int, *, sent: int, wide: bool) -> bool:
+        """It was started again with less context: its newest prompts were of different lengths and
+        all end at the same count. What a cache left out differs as the prompts do."""
+        newest = self.newest[:ENDS]
+        sizes = [sent, *(self.input(estimated, wide=wide) for estimated, _ in newest)]
+        same = all(abs(count - counted) <= counted * SAME_END for _, count in newest)
+        return len(newest) == ENDS and same and max(sizes) > min(sizes) * OTHER_PROMPT
 
     def output(self, text: str) -> int:
         """Tokens of what a model wrote. For a long text not on the loop."""
@@ -112,12 +128,14 @@ def sample_of(text: str) -> int | None:
 
 
 def read(rows: Sequence[Mapping[str, Any]] | None, manner: str | None) -> Learned:
-    """From one row a script: wide, inputs, input, outputs, output (medians), longest."""
+    """From one row a script: wide, inputs, input, outputs, output (medians), longest, newest."""
     found = {bool(row["wide"]): row for row in rows or ()}
+    newest = sorted((one for row in found.values() for one in row["newest"] or ()), reverse=True)
     return Learned(
         narrow=_ratio(found.get(False)),
         wide=_ratio(found.get(True)),
         longest=max((row["longest"] or 0 for row in found.values()), default=0),
+        newest=tuple(tuple(sizes) for _, *sizes in newest[:ENDS]),
         manner=manner,
     )
 

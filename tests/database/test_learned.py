@@ -10,6 +10,7 @@ import pytest
 import pytest_asyncio
 
 from activities.claim import abandon_step
+from activities.failures import SENTENCES
 from activities.model import tokens
 from activities.model.learned import UNTAUGHT, Learned
 from activities.model.profile import newest
@@ -118,6 +119,34 @@ async def test_only_what_a_vocabulary_may_explain_teaches_and_each_script_and_mo
         assert taught.count(ENGLISH) == tokens.count(ENGLISH)
     await shop.pool.execute("UPDATE profiles SET model = 'another'")
     assert await learned(shop) == UNTAUGHT
+
+
+async def test_what_a_server_could_read_before_is_forgotten_when_it_reads_less(
+    shop: Shop, other: FakeLLM
+) -> None:
+    for _ in range(3):
+        await review(shop)
+    sizes = [(20_000, 20_000)] * 4 + [(8_000, 4_096), (9_000, 4_090)]
+    for offset, (sent, counted) in enumerate(sizes):
+        await shop.pool.execute(
+            """
+            UPDATE model_calls SET wide = false, estimated_input = $2, tokens_input = $3
+            WHERE id = (SELECT id FROM model_calls ORDER BY started_at LIMIT 1 OFFSET $1)
+            """,
+            *(offset, sent, counted),
+        )
+    taught = await learned(shop)
+    assert (taught.longest, taught.newest) == (20_000, ((9_000, 4_090), (8_000, 4_096)))
+    assert taught.surely_cut(4_094, sent=11_000, wide=False), "it was started again with less"
+    assert not taught.surely_cut(2_500, sent=11_000, wide=False), "it left out what it had cached"
+    await shop.pool.execute(
+        """
+        UPDATE model_calls SET status = 'FAILED', error = $1 || ' It says: 4096'
+        WHERE id = (SELECT id FROM model_calls ORDER BY started_at DESC LIMIT 1 OFFSET 1)
+        """,
+        SENTENCES["context_too_long"],
+    )
+    assert (await learned(shop)).longest == 4_090, "it said itself that it reads no more"
 
 
 async def test_another_worker_knows_from_rows_which_form_a_server_takes(shop: Shop) -> None:

@@ -294,3 +294,20 @@ async def test_a_prompt_that_the_server_may_have_cut_is_told_of(
     ended = await caller.ask(reply, learned=Learned(narrow=ratio, wide=ratio, longest=longest))
     assert (ended.call.may_have_cut(sent), ended.call.cut_prompt(sent)) == doubtful
     assert not ended.call.may_have_cut(2_500), "a short prompt fits every context"
+
+
+@pytest.mark.parametrize(
+    ("newest", "sent", "found"),
+    [
+        ([(9_000, 4_090), (12_000, 4_096)], 14_000, True),
+        ([(9_000, 4_090), (12_000, 11_900)], 14_000, False),  # only the last one was short
+        ([(9_000, 1_500), (12_000, 4_500)], 14_000, False),  # what a cache left out differs
+        ([(14_000, 4_096), (14_100, 4_096)], 14_000, False),  # the same prompt, cached alike
+        ([(9_000, 4_090)], 14_000, False),
+    ],
+)
+def test_a_server_started_again_with_less_context_is_found_out_by_its_third_long_prompt(
+    newest: list[tuple[int, int]], sent: int, found: bool
+) -> None:
+    learned = Learned(narrow=Ratio(taught=True), longest=20_000, newest=newest)
+    assert learned.surely_cut(4_094, sent=sent, wide=False) == found
