@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import subprocess
 import time
 from collections import deque
@@ -83,23 +84,26 @@ class Dying:
 
         await eventually(closed, seconds=PATIENCE, what="a closed step")
 
-    async def all_is_well(self, run: Json, *, failed: int = 0) -> None:
-        """It ended by itself; every kill cost at most the call in flight; nothing twice."""
+    async def all_is_well(self, run: Json, *, failed: int = 0, side_by_side: int = 1) -> None:
+        """It ended by itself; every kill cost at most the calls in flight; nothing twice."""
         stack = self.stack
         await stack.until(run["id"], "AWAITING_CONFIRMATION", seconds=PATIENCE)
         await consistent(stack, run["id"])
         calls = await stack.rows(run["id"], "calls")
         settled = sum(call["status"] in ("SUCCEEDED", "FAILED") for call in calls)
-        assert len(self.llm.requests) <= settled + self.kills
+        assert len(self.llm.requests) <= settled + self.kills * side_by_side
         made = await stack.sql("SELECT round FROM revisions WHERE run_id = $1", run["id"])
         assert len(made) == len({row["round"] for row in made}), "a round was written twice"
         types = [event["type"] for event in await stack.events(run["id"])]
         assert types.count("run_awaiting_confirmation") == 1
         assert types.count("run_failed") == failed
 
-    async def nothing_repaid(self, run: Json) -> None:
-        """Only where the model server saw no other run."""
-        await nothing_repaid(self.stack, self.llm, run["id"])
+    async def nothing_repaid(self, run: Json, *, schema: str = "") -> None:
+        """Only where the model server saw no other run; of one step, where requests of another do
+        not say which part they are of."""
+        seen = copy.copy(self.llm)
+        seen.requests = [one for one in self.llm.requests if schema in ("", one.schema)]
+        await nothing_repaid(self.stack, seen, run["id"])
 
 
 @dataclass(frozen=True, kw_only=True)
