@@ -12,13 +12,19 @@ SETTINGS = Settings(database_url="")
 
 @pytest.mark.parametrize(
     "path",
-    ["/api/documents", "/api/documents/d1/sources", "/runs/new", "/documents/d1/recordings"],
+    [
+        "/api/documents",
+        "/api/runs",
+        "/api/documents/d1/sources",
+        "/runs/new",
+        "/documents/d1/recordings",
+    ],
 )
 def test_a_form_that_may_bring_a_recording_may_be_as_large_as_one(path: str) -> None:
     assert edge.largest_body(path, FORM, SETTINGS) > recordings.limit(SETTINGS)
     assert edge.largest_body(path, Headers({}), SETTINGS) < recordings.limit(SETTINGS)
 
 
-@pytest.mark.parametrize("path", ["/api/runs", "/documents/d1", "/api/documents/d1/revisions"])
+@pytest.mark.parametrize("path", ["/api/estimate", "/documents/d1", "/api/documents/d1/revisions"])
 def test_any_other_form_may_not(path: str) -> None:
     assert edge.largest_body(path, FORM, SETTINGS) < recordings.limit(SETTINGS)
