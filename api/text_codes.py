@@ -53,7 +53,7 @@ WAITS: Wordings = {
         N_("{last_error_sentence} The next try begins by itself."),
         N_("The last try failed. The next one begins by itself."),
     ),
-    "rate_limited": (N_("The model server asked for a pause; the run goes on by itself."),),
+    "rate_limited": (N_("The profile's rate limit is used up for now; it goes on by itself."),),
     "worker_lost": (
         N_("Worker {worker} gave no sign of life; another one takes over by itself."),
         N_("The worker gave no sign of life; another one takes over by itself."),

@@ -188,12 +188,19 @@ def _lines(
             cells=(
                 words.compact(one.input),
                 words.compact(one.output),
-                words.money(costs[name], seen.cost.currency),
+                _cost_told(costs[name], seen, words),
             ),
             share=used(one) / most,
         )
         for name, one in ordered
     )
+
+
+def _cost_told(cost: str | None, seen: Observed, words: Catalogue) -> str:
+    """A sum is made in one currency: what was paid in another is not unknown for that."""
+    if cost is None and len(seen.cost.currencies) > 1 and not seen.cost.unpriced_calls:
+        return words.text("other currency")
+    return words.money(cost, seen.cost.currency)
 
 
 def waste(seen: Observed, words: Catalogue) -> list[Line]:

@@ -171,7 +171,8 @@ def _cost(spent: Sequence[Spent], words: Catalogue) -> Figure:
     today = [one for one in spent if one.weeks_ago == 0]
     priced = sorted((one for one in today if one.cost is not None), key=lambda one: -one.calls)
     unpriced = sum(one.calls for one in today if one.cost is None)
-    notes = [_money(one, words) for one in priced[1:]]
+    others = [_money(one, words) for one in priced[1:] if one.cost]
+    notes = [words.text("besides: {value}").format(value=value) for value in others]
     if unpriced:
         notes.append(words.text("calls without a price: {count}").format(count=unpriced))
     value = words.text("unknown") if unpriced else "–"

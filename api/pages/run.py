@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from fastapi import Request
@@ -33,7 +33,7 @@ from api.queries.overview import quiet_since
 from api.queries.pages import issue_moves, rounds_change
 from api.state import state_of
 from api.text import Catalogue
-from workflows.vocabulary import FINAL, RunStatus
+from workflows.vocabulary import FINAL, Phase, RunStatus
 
 _WATCHING = ("steps", "issues", "changes", "text")
 _DECIDING = ("issues", "changes", "text", "steps")
@@ -91,6 +91,7 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         partial = await run_output.partial(connection, rows.calls, kept)
         profiles = await queries.profiles_page(connection, _MOST)
         course = await _course(connection, rows, words)
+        failing = await _failing(connection, run, state.settings.provider_patience)
     text = await _text(request, rows)
     return {
         **text,
@@ -114,7 +115,19 @@ async def _facts(request: Request, run_id: str) -> dict[str, Any]:
         "working": rows.texts.get(run.working_revision),
         "offered": rows.texts.get(run.offered_revision),
         "ledger": ledger(run, rows.calls, words),
+        "failing": failing,
     }
+
+
+async def _failing(reader: Reader, run: wire.Run, patience: float) -> Mapping[str, Any] | None:
+    """Of a run between two tries: how many failed in a row, and when it gives up."""
+    if run.phase is None or run.phase.code != Phase.WAITING_RETRY:
+        return None
+    found = await queries_console.failing(reader, run.id)
+    if found is None:
+        return None
+    until = found.since + timedelta(seconds=patience)
+    return {"failures": found.failures, "since": found.since, "until": until}
 
 
 async def _rows(reader: Reader, run_id: str, web: queries.TemporalWeb) -> _Rows:

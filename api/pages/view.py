@@ -120,6 +120,12 @@ def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:
     if code == Reason.OPERATOR and by == Actor.TEMPORAL:
         code = "operator_temporal"
     params = {"score": run.score, "max_rounds": run.max_rounds, **run.reason.params, "by": by}
+    if code == Reason.LIMIT_COST and run.currency:
+        params |= {
+            name: words.money(str(params[name]), run.currency)
+            for name in ("limit", "used", "needed")
+            if params.get(name) is not None
+        }
     told = words.sentence("reason", code, params)
     cause = run.reason.params.get("code")
     return f"{told} {provider(cause, words)}" if isinstance(cause, str) and cause else told

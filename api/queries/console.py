@@ -45,6 +45,14 @@ class Neighbours:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Failing:
+    """Tries that failed in a row, and since when."""
+
+    failures: int
+    since: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
 class Waste:
     """What calls of one kind of waste used; `cost` is None where no price is known."""
 
@@ -80,6 +88,18 @@ async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neigh
         run_id,
     )
     return Neighbours(newer=None, older=None) if row is None else Neighbours(**dict(row))
+
+
+async def failing(reader: Reader, run_id: str) -> Failing | None:
+    """The provider's errors in a row of a run that waits for its next try; None without any."""
+    row = await reader.fetchrow(
+        """
+        SELECT failures, failing_since AS since FROM runs
+        WHERE id = $1 AND failures > 0 AND failing_since IS NOT NULL
+        """,
+        run_id,
+    )
+    return None if row is None else Failing(**dict(row))
 
 
 async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:

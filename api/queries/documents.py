@@ -148,21 +148,21 @@ def _revision_info(row: Row) -> wire.RevisionInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """A person's words about a revision, and the status of the run they were said in."""
+    """A person's words about a revision or, with `quote`, about a passage of it."""
 
     revision: int
     text: str
+    quote: str | None
     actor: str
-    status: str
 
 
 async def said_of_revisions(reader: Reader, document_id: str) -> list[Said]:
     """What was said with decisions about the document's revisions, oldest first."""
     rows = await reader.fetch(
         """
-        SELECT c.revision, c.text, c.actor, r.status
-        FROM comments c JOIN runs r ON r.id = c.run_id
-        WHERE c.document_id = $1 AND c.revision IS NOT NULL ORDER BY c.created_at, c.id
+        SELECT revision, text, quote, actor FROM comments
+        WHERE document_id = $1 AND run_id IS NOT NULL AND revision IS NOT NULL
+        ORDER BY created_at, id
         """,
         document_id,
     )
