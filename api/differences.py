@@ -16,7 +16,9 @@ from typing import Literal, TypeAlias
 
 from rapidfuzz.distance import Indel
 
-ALGORITHM = "blocks-sentences-words/1"
+ALGORITHM = "blocks-sentences-words/2"
+"""Raised whenever hunks may be numbered otherwise: a decision about one names it. /2: changed
+blocks in a row are one hunk each."""
 MOST_CELLS = 200_000_000
 """Pairs of tokens that one comparison may look at: about 0.1 s and 25 MB."""
 _ALIKE = 0.3

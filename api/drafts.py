@@ -7,7 +7,10 @@ told too (409 `stale_base`), but the text is kept first: nothing typed is lost.
 
 from __future__ import annotations
 
-from api import inserts, queries, requests
+from collections.abc import Mapping
+from typing import Any
+
+from api import differences, inserts, queries, requests
 from api.errors import Refusal
 from api.idempotency import Done, Tools
 from api.wire.drafts import Draft
@@ -62,7 +65,18 @@ def _merged(
     if "notes" not in wanted.model_fields_set and stored is not None:
         return body, stored.notes
     notes = wanted.notes or requests.DraftNotes()
-    return body, notes.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    dumped = notes.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return body, _counted(dumped, {} if stored is None else stored.notes)
+
+
+def _counted(notes: dict[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Each decision with the way in which changes are counted now, unless it was stored before and
+    names none: hunks had other numbers then."""
+    earlier = [one["change"] for one in stored.get("decisions", ())]
+    for decision in notes.get("decisions", ()):
+        if "algorithm" not in decision["change"] and decision["change"] not in earlier:
+            decision["change"]["algorithm"] = differences.ALGORITHM
+    return notes
 
 
 def _overtaken(stored: Draft | None, named: int, base: int) -> Refusal:

@@ -20,7 +20,7 @@ from api.state import Caller
 from deploy.database import Connection, new_id
 from workflows.budget import COST, changed
 from workflows.kinds.kind import Kind
-from workflows.vocabulary import ErrorCode, EventType, Stage
+from workflows.vocabulary import SPEECH_PROFILE, ErrorCode, EventType, Stage
 
 Kinds = Mapping[str, Kind]
 
@@ -169,8 +169,11 @@ async def require_revision(
 async def require_profile(
     connection: Connection, name: str, kind: Kind, pointer: str = "/profile"
 ) -> None:
-    """Raises 422: `unknown_profile`, or what in its prompts, or its fallback's, this kind cannot
-    use."""
+    """Raises 422: `unknown_profile`, also for the recogniser's, which reads nothing; or what in its
+    prompts, or its fallback's, this kind cannot use."""
+    if name == SPEECH_PROFILE:
+        detail = f"{name} hears recordings, whatever profile the run has; name one that reads"
+        raise misfit(pointer, detail, code=ErrorCode.UNKNOWN_PROFILE)
     row = await connection.fetchrow(
         """
         SELECT p.prompts, p.fallback ->> 'profile' AS fallback, (

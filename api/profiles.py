@@ -67,13 +67,21 @@ class NewProfile(StrictRequest):
 
 
 async def append_version(connection: Connection, tools: Tools, wanted: NewProfile) -> Done:
-    """201: the version, with a line in the audit log. Raises 422 with everything that is wrong."""
+    """201: the version, with a line in the audit log; 200: the newest one, where it says the same
+    already. Raises 422 with everything that is wrong."""
     found = problems(wanted, tools.state.kinds)
     if not found and wanted.fallback is not None:
         found = await _fallback_missing(connection, wanted.fallback["profile"])
     if found:
         code = ErrorCode(found[0][1])
         raise Refusal(422, code, f"{found[0][0]}: {found[0][2]}", errors=found)
+    location = f"/api/profiles/{quote(wanted.name)}/versions"
+    # Two at once wait for each other, so each gets its own number, or finds the other's version.
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtext('redraft profiles'))")
+    if await _is_newest(connection, wanted):
+        known = await queries.profile_versions(connection, wanted.name, 1)
+        assert known is not None, "it was found in this transaction"
+        return Done(status=200, body=known.items[0], location=location)
     number = await _insert(connection, wanted, tools.caller.actor)
     await record.insert_audit(
         connection,
@@ -86,7 +94,6 @@ async def append_version(connection: Connection, tools: Tools, wanted: NewProfil
     )
     versions = await queries.profile_versions(connection, wanted.name, 1)
     assert versions is not None, "it was inserted in this transaction"
-    location = f"/api/profiles/{quote(wanted.name)}/versions"
     return Done(status=201, body=versions.items[0], location=location)
 
 
@@ -194,9 +201,30 @@ async def _fallback_missing(connection: Connection, name: str) -> Found:
     return [("/fallback/profile", str(ErrorCode.UNKNOWN_PROFILE), "no such profile")]
 
 
+async def _is_newest(connection: Connection, wanted: NewProfile) -> bool:
+    return bool(
+        await connection.fetchval(
+            """
+            SELECT (p.model, p.key_env, p.parameters, p.prompts, p.rate_limits)
+                    = ($2::text, $3::text, $4::jsonb, $5::jsonb, $6::jsonb)
+                AND p.base_url IS NOT DISTINCT FROM $7 AND p.prices IS NOT DISTINCT FROM $8::jsonb
+                AND p.fallback IS NOT DISTINCT FROM $9::jsonb
+            FROM profiles p WHERE p.name = $1 ORDER BY p.version DESC LIMIT 1
+            """,
+            wanted.name,
+            wanted.model,
+            wanted.key_env,
+            wanted.parameters,
+            wanted.prompts,
+            wanted.rate_limits,
+            wanted.base_url,
+            wanted.prices,
+            wanted.fallback,
+        )
+    )
+
+
 async def _insert(connection: Connection, wanted: NewProfile, actor: str) -> int:
-    """Its number. Two at once wait for each other, so each gets its own."""
-    await connection.execute("SELECT pg_advisory_xact_lock(hashtext('redraft profiles'))")
     number: int = await connection.fetchval(
         """
         INSERT INTO profiles (name, version, model, base_url, key_env, parameters, prices, prompts,

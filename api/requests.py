@@ -233,11 +233,13 @@ class ReworkLock(StrictRequest):
 
 
 class Change(StrictRequest):
-    """One hunk of `diff?from=&to=`, counted from 0; `to` is the offered revision."""
+    """One hunk of `diff?from=&to=`, counted from 0; `to` is the offered revision. `algorithm` is
+    the diff's, by which its hunks were counted: another one than today's is refused."""
 
     from_: Number = Field(alias="from")
     to: Number
     hunk: Number
+    algorithm: Annotated[str, StringConstraints(max_length=64)] | None = None
 
 
 class ReworkDecision(StrictRequest):

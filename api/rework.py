@@ -73,6 +73,9 @@ async def _decided(
         return body
     old = decisions[0].change.from_
     for at, decision in enumerate(decisions):
+        if decision.change.algorithm not in (None, differences.ALGORITHM):
+            pointer = f"/decisions/{at}/change/algorithm"
+            raise misfit(pointer, "changes are counted otherwise now; ask for the diff again")
         if decision.change.to != row.offered_revision:
             raise edits.stale_base(row, decision.change.to, row.offered_revision, None)
         if decision.change.from_ != old:
@@ -174,7 +177,7 @@ async def _store_decisions(
                 row.document_id,
                 row.id,
                 decision.change.to,
-                decision.change.model_dump(by_alias=True),
+                {**decision.change.model_dump(by_alias=True), "algorithm": differences.ALGORITHM},
                 decision.accept,
                 decision.text,
                 tools.caller.actor,

@@ -285,6 +285,7 @@ EVENT: Wordings = {
     "guardrail_stop": (N_("A guardrail stopped the run"),),
     "worker_lost": (N_("Worker {worker} lost"), N_("Worker lost")),
     "source_added": (N_("Source added"),),
+    "lock_removed": (N_("A lock was removed"),),
     "progress": (N_("Progress"),),
 }
 
@@ -364,19 +365,6 @@ KIND: Wordings = {
     "text": (N_("Text"),),
 }
 
-LIMIT: Wordings = {
-    "limit_calls": (N_("New limit of calls"),),
-    "limit_tokens": (N_("New limit of tokens"),),
-    "limit_cost": (N_("New cost limit"),),
-    "limit_seconds": (N_("New time limit in seconds"),),
-}
-
-USAGE: Wordings = {
-    "reported": (N_("as the provider reported"),),
-    "estimated": (N_("estimated"),),
-    "unknown": (N_("not known"),),
-}
-
 WORDINGS: Mapping[str, Wordings] = {
     "status": STATUS,
     "phase": PHASE,
@@ -393,8 +381,6 @@ WORDINGS: Mapping[str, Wordings] = {
     "refusal": REFUSAL,
     "field": {**FIELD, **text_files.UNREADABLE, **text_fields.REVIEW, **text_fields.BOUNDS},
     "kind": KIND,
-    "limit": LIMIT,
-    "usage": USAGE,
     **text_fields.WORDINGS,
     **text_files.WORDINGS,
 }

@@ -146,12 +146,27 @@ PIECE: Wordings = {
 }
 """What a prompt is made of."""
 
+LIMIT: Wordings = {
+    "limit_calls": (N_("New limit of calls"),),
+    "limit_tokens": (N_("New limit of tokens"),),
+    "limit_cost": (N_("New cost limit"),),
+    "limit_seconds": (N_("New time limit in seconds"),),
+}
+
+USAGE: Wordings = {
+    "reported": (N_("as the provider reported"),),
+    "estimated": (N_("estimated"),),
+    "unknown": (N_("not known"),),
+}
+
 WORDINGS: Mapping[str, Wordings] = {
     "attribute": ATTRIBUTE,
     "hint": HINT,
     "items": ITEMS,
     "dropped": DROPPED,
     "limit_name": LIMIT_NAME,
+    "limit": LIMIT,
+    "usage": USAGE,
     "range": RANGE,
     "piece": PIECE,
     "profile": PROFILE,

@@ -173,6 +173,7 @@ class EventType(StrEnum):
     GUARDRAIL_STOP = "guardrail_stop"
     WORKER_LOST = "worker_lost"
     SOURCE_ADDED = "source_added"
+    LOCK_REMOVED = "lock_removed"
     PROGRESS = "progress"
 
 

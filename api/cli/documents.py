@@ -10,11 +10,13 @@ from typing import Any
 from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.find import find, find_document
 from api.cli.run import print_run
-from api.cli.show import print_moved, print_runs, say, say_json
-from api.cli.words import one_line
+from api.cli.show import ago, print_moved, print_runs, print_table, say, say_json
+from api.cli.words import clean, one_line
 
 Json = dict[str, Any]
 _MOST_RUNS = 50
+_LONGEST_QUOTE, _LEAST_ID = 120, 4
+_LOCKS = ("ID", "BY", "AGE", "PASSAGE")
 FORMATS = ("md", "docx", "html", "json", "ics")
 
 
@@ -81,6 +83,30 @@ def fork(client: Client, given: Namespace) -> int:
         say_json(document)
     else:
         say("next: start a run on that page (fork with --start does both)")
+    return OK
+
+
+def locks(client: Client, given: Namespace) -> int:
+    """Passages that no round may change; with `--remove` one of them is free again."""
+    document, _ = find_document(client, given.id)
+    path = f"/api/documents/{document}/locks"
+    rows = list(client.pages(path, limit=200))
+    if given.remove is None:
+        if given.json:
+            say_json(rows)
+        else:
+            cells = [[row["id"], clean(row["actor"]), ago(row["created_at"])] for row in rows]
+            quotes = [one_line(row["quote"], _LONGEST_QUOTE) for row in rows]
+            print_table(_LOCKS, [[*cell, quote] for cell, quote in zip(cells, quotes, strict=True)])
+        return OK
+    found = [row for row in rows if row["id"].endswith(given.remove.strip().lower())]
+    if len(found) != 1 or len(given.remove.strip()) < _LEAST_ID:
+        raise UsageError(
+            f"--remove {given.remove!r}: give the whole id of a lock, or its last 4 letters or more"
+        )
+    client.delete(f"{path}/{found[0]['id']}")
+    if not given.json:
+        say(f"no longer locked: “{one_line(found[0]['quote'], _LONGEST_QUOTE)}”")
     return OK
 
 

@@ -12,6 +12,7 @@ from api import commands, deletion, diff, exports, queries, requests, wire
 from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
+from api.locks import remove_lock
 from api.pages import change as pages_change
 from api.pages.added import add_sent
 from api.pages.calendars import CALENDAR, has_calendar
@@ -24,6 +25,7 @@ from api.paths import DocumentId, or_404
 from api.principals import Scope
 from api.queries import Reader, RunFilter
 from api.queries.review import belongings as belongings_of
+from api.queries.review import locks_page
 from api.source_versions import add_source
 from api.state import State, caller_of, state_of
 from workflows.vocabulary import ErrorCode
@@ -61,6 +63,7 @@ async def document_page(
         belongings = await belongings_of(connection, document_id)
         draft = await queries.draft(connection, document_id, caller_of(request).actor)
         older = await _older_sources(connection, document_id)
+        locks = await locks_page(connection, document_id, _MOST)
         texts = [
             await queries.revision(connection, document_id, number) for number in _asked(request)
         ]
@@ -81,6 +84,7 @@ async def document_page(
         runs=[list_row(run, words_of(request)) for run in listed.items],
         sources=sources,
         older=older,
+        locks=locks.items if locks else [],
         belongings=belongings,
         draft=draft,
         formats=await _formats(state_of(request), document, shown),
@@ -217,6 +221,24 @@ async def correct_source(request: Request, document_id: DocumentId, source_id: s
     except Refusal as refusal:
         return await refused(request, document_id, refusal, frozenset({"text"}))
     return go(f"/documents/{document_id}#sources")
+
+
+@router.post(
+    "/documents/{document_id}/locks/{lock_id}/remove",
+    dependencies=[needs(Scope.DECIDE, content=True)],
+)
+async def unlock(request: Request, document_id: DocumentId, lock_id: str) -> Response:
+    """Also where somebody else was faster: it is gone, which is what was wanted."""
+    form = await read_form(request)
+    try:
+        await perform_once(
+            request, form, lambda c, tools: remove_lock(c, tools, document_id, lock_id)
+        )
+    except Refusal as refusal:
+        or_404(await queries.document(state_of(request).pool, document_id), "document")
+        if refusal.status_code != 404:
+            raise
+    return go(f"/documents/{document_id}#locks")
 
 
 @router.post("/documents/{document_id}/delete", dependencies=[needs(Scope.WRITE, content=True)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from api.differences import ALGORITHM
 from api.errors import misfit
 from api.pages.forms import Form, number
 from api.pages.review import Asked
@@ -80,6 +81,7 @@ def _decision(accept: bool | None) -> Callable[[Notes, Form, str], None]:
             "from": number(form["shown_from"]),
             "to": number(form["shown_to"]),
             "hunk": hunk,
+            "algorithm": ALGORITHM,
         }
         others = [one for one in notes["decisions"] if one["change"]["hunk"] != hunk]
         fresh = [] if accept is None else [{"change": change, "accept": accept}]

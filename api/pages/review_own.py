@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from api import requests, rework, wire
+from api.differences import ALGORITHM
 from api.errors import Refusal
 from api.wire.drafts import Draft
 from workflows.vocabulary import RunStatus
@@ -14,7 +15,8 @@ from workflows.vocabulary import RunStatus
 class Own:
     """`text` is what would be confirmed with "my edits": the text edited by hand, or the offered
     one with the refused changes taken back; None where that is the offered text itself. `apart`:
-    it was made of another revision than the one offered now."""
+    it was made of another revision than the one offered now, or its changes were counted in a way
+    that is no more."""
 
     draft: Draft | None = None
     notes: requests.DraftNotes = field(default_factory=requests.DraftNotes)
@@ -60,6 +62,7 @@ def own(draft: Draft | None, run: wire.Run, texts: dict[int, wire.Revision]) -> 
     apart = run.status == RunStatus.AWAITING_CONFIRMATION and (
         draft.base_revision != run.offered_revision
         or any(one.change.to != run.offered_revision for one in notes.decisions)
+        or any(one.change.algorithm != ALGORITHM for one in notes.decisions)
     )
     text = draft.body
     if text is None and not apart and notes.decisions:

@@ -144,8 +144,12 @@ async def call(reader: Reader, call_id: str) -> wire.CallWithBody | None:
         return None
     row = await reader.fetchrow(
         f"""
-        SELECT {_COLUMNS}, c.prompt_hash, c.error, c.partial_text, b.reply, b.recipe
-        FROM model_calls c LEFT JOIN model_call_bodies b ON b.call_id = c.id
+        SELECT {_COLUMNS}, c.prompt_hash, c.error, c.partial_text, b.reply, b.recipe,
+            CASE WHEN c.step_name = 'transcribe'
+                THEN (p.spec ->> 'end')::float8 - (p.spec ->> 'start')::float8 END AS sound
+        FROM model_calls c
+            LEFT JOIN model_call_bodies b ON b.call_id = c.id
+            LEFT JOIN step_parts p ON p.plan_id = c.plan_id AND p.part = c.part
         WHERE c.id = $1
         """,  # noqa: S608
         call_id,
@@ -153,7 +157,9 @@ async def call(reader: Reader, call_id: str) -> wire.CallWithBody | None:
     if row is None:
         return None
     more = {n: row[n] for n in ("prompt_hash", "error", "partial_text", "reply", "recipe")}
-    return wire.CallWithBody(**_values(row, await _dropped(reader, [row])), **more)
+    sound = None if row["sound"] is None else round(row["sound"], 3)
+    values = _values(row, await _dropped(reader, [row]))
+    return wire.CallWithBody(**values, **more, seconds_of_sound=sound)
 
 
 async def models_called(reader: Reader) -> list[str]:

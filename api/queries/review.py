@@ -4,11 +4,53 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api.queries.rows import Reader
+from api import cursors, wire
+from api.queries.documents import document_exists
+from api.queries.rows import Reader, counted, page_of
+from api.wire.locks import Lock
+
+
+async def locks_page(
+    reader: Reader,
+    document_id: str,
+    limit: int = 50,
+    cursor: str | None = None,
+    count: bool = False,
+) -> wire.Page[Lock] | None:
+    """Passages that no later round may touch, oldest first; None without such a document."""
+    if not await document_exists(reader, document_id):
+        return None
+    at, last = (None, None) if cursor is None else cursors.decode_moment("locks", cursor)
+    after = "true" if at is None else "(l.created_at, l.id) > ($3, $4)"
+    rows = await reader.fetch(
+        f"""
+        SELECT l.id, l.document_id, l.quote, l.actor, l.created_at,
+            EXISTS (SELECT FROM revisions r JOIN documents d ON d.id = r.document_id
+                WHERE d.id = l.document_id AND r.number = d.revision_seq
+                    AND position(l.quote IN r.body) > 0) AS stands
+        FROM locks l WHERE l.document_id = $1 AND l.removed_at IS NULL AND {after}
+        ORDER BY l.created_at, l.id LIMIT $2
+        """,  # noqa: S608
+        document_id,
+        limit + 1,
+        *(() if at is None else (at, last)),
+    )
+    page = page_of(
+        rows,
+        limit,
+        lambda row: Lock(**dict(row)),
+        lambda row: cursors.encode_moment("locks", row["created_at"], row["id"]),
+    )
+    if not count:
+        return page
+    total = await reader.fetchval(
+        "SELECT count(*) FROM locks WHERE document_id = $1 AND removed_at IS NULL", document_id
+    )
+    return counted(page, {"": total})
 
 
 async def locked_passages(reader: Reader, document_id: str) -> list[str]:
-    """Passages that no later round may touch, oldest first."""
+    """Their words alone, all of them."""
     rows = await reader.fetch(
         """
         SELECT quote FROM locks WHERE document_id = $1 AND removed_at IS NULL

@@ -11,7 +11,7 @@ const page = document.querySelector("[data-review]");
 const form = document.getElementById("review");
 const announced = document.querySelector("[data-announce]");
 const DECISIONS = new Set(["confirm", "confirm-mine", "rework", "reject"]);
-const MOVES = /^(run_|revision_created|issue_|round_finished|source_added)/;
+const MOVES = /^(run_|revision_created|issue_|round_finished|source_added|lock_removed)/;
 const NEAR_MS = [10 * 60e3, 2 * 60e3];
 const LONGEST_TIMER = 2 ** 31 - 1;
 

@@ -11,7 +11,7 @@ export const TYPES = [
   "profile_changed", "step_started", "step_succeeded", "step_failed", "round_finished",
   "item_kept", "revision_created", "issue_raised", "issue_fixed", "issue_reopened",
   "issue_waived", "call_started", "call_ended", "budget_warning", "guardrail_stop",
-  "worker_lost", "source_added", "progress",
+  "worker_lost", "source_added", "lock_removed", "progress",
 ];
 const FRAMES = [...TYPES, "partial", "reset", "end"];
 const GATHER_MS = 60;

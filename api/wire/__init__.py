@@ -244,10 +244,12 @@ class Attempt(Wire):
 
 
 class CallWithBody(Call):
-    """`reply` and `recipe` are null once their retention has run out."""
+    """`reply` and `recipe` are null once their retention has run out; `seconds_of_sound` is the
+    length of what a call was asked to hear, null where it read."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"reply", "partial_text"})
 
+    seconds_of_sound: float | None = None
     prompt_hash: str
     error: str | None
     recipe: dict[str, Any] | None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from api.differences import ALGORITHM
 from tests.api.harness import Api
+from tests.pages.forms import Browser
 from workflows.vocabulary import RunStatus
 
 
@@ -102,3 +104,45 @@ async def test_a_draft_goes_with_its_document(api: Api) -> None:
     await api.call("PUT", f"{document}/draft", edit())
     assert (await api.call("DELETE", document)).status == 204
     assert await api.pool.fetchval("SELECT count(*) FROM review_drafts") == 0
+
+
+async def test_decisions_that_were_stored_before_changes_were_counted_anew_are_no_decisions(
+    api: Api,
+) -> None:
+    """A stored one without its algorithm is older; what is sent now is about what is shown now."""
+    run = await api.waiting_run()
+    path = f"/api/documents/{run['document_id']}/draft"
+    old = {"change": {"from": 0, "to": 1, "hunk": 1}, "accept": False}
+    saved = await api.call("PUT", path, edit(None, notes={"decisions": [old]}))
+    [kept] = saved.json["notes"]["decisions"]
+    assert kept["change"]["algorithm"] == ALGORITHM
+    rows = {"decisions": [old], "instructions": "shorter"}
+    await api.pool.execute("UPDATE review_drafts SET notes = $1", rows)
+    again = await api.call("PUT", path, edit(None, version=1, notes={**rows, "comment": "so"}))
+    assert again.json["notes"]["decisions"] == [old]
+    browser, review = Browser(api.client), f"/runs/{run['id']}/review"
+    page = (await browser.open(review)).text
+    assert "about other changes than those shown now" in page
+    form = await browser.form(review, review)
+    refused = await browser.send(form, do="rework")
+    assert (refused.status_code, await waits(api, run)) == (422, True)
+    taken = await browser.send(form, do="rebase", version="2")
+    assert taken.status_code == 303
+    assert "decisions" not in (await api.get(path)).json["notes"]
+    assert (await api.get(path)).json["notes"]["instructions"] == "shorter"
+
+
+async def waits(api: Api, run: dict[str, Any]) -> bool:
+    return bool((await api.get(f"/api/runs/{run['id']}")).json["offered_revision"] == 1)
+
+
+async def test_a_decision_by_another_count_of_changes_is_refused(api: Api) -> None:
+    run = await api.waiting_run()
+    change = {"from": 0, "to": 1, "hunk": 1, "algorithm": "blocks-sentences-words/1"}
+    body: dict[str, Any] = {"decisions": [{"change": change, "accept": False}]}
+    refused = await api.post(f"/api/runs/{run['id']}/rework", body)
+    assert (refused.status, refused.pointers()) == (422, ["/decisions/0/change/algorithm"])
+    change["algorithm"] = ALGORITHM
+    assert (await api.post(f"/api/runs/{run['id']}/rework", body)).status == 202
+    stored = await api.pool.fetchval("SELECT change FROM decisions WHERE run_id = $1", run["id"])
+    assert stored["algorithm"] == ALGORITHM

@@ -60,12 +60,36 @@ async def test_a_profile_with_nonsense_is_refused_and_nothing_is_stored(api: Api
 
 
 async def test_two_at_once_are_two_versions_and_a_repeated_key_is_one(api: Api) -> None:
-    answers = await asyncio.gather(*(api.post("/api/profiles", FAST) for _ in range(4)))
+    models = [{**FAST, "model": f"m{number}"} for number in range(4)]
+    answers = await asyncio.gather(*(api.post("/api/profiles", one) for one in models))
     assert sorted(answer.json["version"] for answer in answers) == [1, 2, 3, 4]
     for replay in (None, "true"):
         answer = await api.post("/api/profiles", FAST, Idempotency_Key="once")
         assert (answer.status, answer.json["version"]) == (201, 5)
         assert answer.headers.get("idempotent-replay") == replay
+
+
+async def test_what_the_newest_version_says_already_is_no_further_one(api: Api) -> None:
+    answers = await asyncio.gather(*(api.post("/api/profiles", FAST) for _ in range(4)))
+    assert sorted(answer.status for answer in answers) == [200, 200, 200, 201]
+    assert {answer.json["version"] for answer in answers} == {1}
+    plain = {"name": "plain", "model": "m"}
+    assert [(await api.post("/api/profiles", plain)).status for _ in range(2)] == [201, 200]
+    for change in ({"key_env": "OTHER_KEY"}, {"prices": None}, {"rate_limits": {}}):
+        changed = await api.post("/api/profiles", {**FAST, **change})
+        assert changed.status == 201, change
+        assert (await api.post("/api/profiles", FAST)).status == 201  # not the newest any more
+    assert await api.pool.fetchval("SELECT count(*) FROM audit_events") == 8
+
+
+async def test_the_recognisers_profile_reads_nothing(api: Api) -> None:
+    await api.post("/api/profiles", {"name": "speech", "model": "whisper"})
+    refused = await api.post("/api/runs", {**MINUTES, "profile": "speech"})
+    assert (refused.status, refused.code, refused.pointers()) == (
+        422,
+        "unknown_profile",
+        ["/profile"],
+    )
 
 
 async def test_a_run_is_refused_where_the_fallback_does_not_fit_its_kind(api: Api) -> None:

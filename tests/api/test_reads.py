@@ -190,3 +190,16 @@ async def test_a_run_says_what_comes_next_and_which_text_its_score_is_of(api: Ap
     await api.pool.execute("UPDATE runs SET pending_review_step = NULL WHERE id = $1", run_id)
     found = (await api.get(f"/api/runs/{run_id}")).json
     assert found["next_step"] == {"name": "review", "round": 2}
+
+
+async def test_a_call_that_heard_says_how_much(api: Api) -> None:
+    run = (await api.run())["id"]
+    step = await rows.add_step(api.pool, run, name="transcribe", round=0)
+    spec = "UPDATE step_parts SET spec = $2 WHERE plan_id = $1"
+    await api.pool.execute(spec, step[1], {"start": 60.0, "end": 82.5})
+    heard = await rows.add_call(api.pool, run, step, step_name="transcribe", round=0)
+    read = await rows.add_call(api.pool, run, step, number=2)
+    for call, seconds in ((heard, 22.5), (read, None)):
+        assert (await api.get(f"/api/calls/{call}")).json["seconds_of_sound"] == seconds
+        page = await api.client.get(f"/calls/{call}", headers={"accept": "text/html"})
+        assert ("22.5 s heard" in page.text) == (seconds is not None)

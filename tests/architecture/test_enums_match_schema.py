@@ -36,7 +36,7 @@ run_created run_interrupted run_resumed run_failed run_awaiting_confirmation run
 run_rejected run_rework run_cancelled limits_raised profile_changed step_started step_succeeded
 step_failed round_finished item_kept revision_created issue_raised issue_fixed issue_reopened
 issue_waived call_started call_ended budget_warning guardrail_stop worker_lost source_added
-progress
+lock_removed progress
 """
 
 

@@ -231,3 +231,25 @@ def test_shown_ids_tell_runs_apart_that_were_made_in_one_minute() -> None:
     assert len(set(shown.values())) == 3
     assert shown[ids[0]] == "0192aaaa-0000"
     assert all(one.startswith(short) for one, short in shown.items())
+
+
+def test_locks_are_listed_and_one_is_removed_by_the_end_of_its_id(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = f"/api/documents/{DOCUMENT_ID}/locks"
+    at = "2026-03-01T10:00:00Z"
+    rows = [
+        {"id": f"0192-{end}", "quote": f"passage {end}", "actor": "ana", "created_at": at}
+        for end in ("aaaa", "bbbb")
+    ]
+    api.on("GET", path, page(*rows))
+    api.on("DELETE", f"{path}/0192-bbbb", Reply(status=204))
+    assert call(api, "locks", RUN_ID) == 0
+    head, first, _ = capsys.readouterr().out.splitlines()
+    assert head.split("\t") == ["ID", "BY", "AGE", "PASSAGE"]
+    assert first.split("\t")[::3] == ["0192-aaaa", "passage aaaa"]
+    assert call(api, "locks", RUN_ID, "--remove", "BBBB") == 0
+    assert "passage bbbb" in capsys.readouterr().out
+    assert call(api, "locks", RUN_ID, "--remove", "cccc") == 2
+    assert call(api, "locks", RUN_ID, "--remove", "b") == 2
+    assert len([asked for asked in api.asked if asked.method == "DELETE"]) == 1
