@@ -12,7 +12,6 @@ from api import commands, deletion, diff, exports, queries, requests, wire
 from api.auth import needs
 from api.bodies import fit
 from api.errors import Refusal, not_found
-from api.locks import remove_lock
 from api.pages import change as pages_change
 from api.pages.added import add_sent
 from api.pages.calendars import CALENDAR, has_calendar
@@ -28,6 +27,7 @@ from api.queries.review import belongings as belongings_of
 from api.queries.review import locks_page
 from api.source_versions import add_source
 from api.state import State, caller_of, state_of
+from api.unlocking import remove_lock
 from workflows.vocabulary import ErrorCode
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -75,7 +75,12 @@ async def test_what_the_newest_version_says_already_is_no_further_one(api: Api) 
     assert {answer.json["version"] for answer in answers} == {1}
     plain = {"name": "plain", "model": "m"}
     assert [(await api.post("/api/profiles", plain)).status for _ in range(2)] == [201, 200]
-    for change in ({"key_env": "OTHER_KEY"}, {"prices": None}, {"rate_limits": {}}):
+    changes: list[dict[str, Any]] = [
+        {"key_env": "OTHER_KEY"},
+        {"prices": None},
+        {"rate_limits": {}},
+    ]
+    for change in changes:
         changed = await api.post("/api/profiles", {**FAST, **change})
         assert changed.status == 201, change
         assert (await api.post("/api/profiles", FAST)).status == 201  # not the newest any more
