@@ -62,7 +62,7 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
             f"holds NUL at character {position}: it is no text file, or it is damaged",
             position=position,
         )
-    if not found.text.strip("\ufeff \t\r\n\f\v"):
+    if not found.text.replace("\ufeff", "").strip():
         raise Unreadable(
             Why.EMPTY, "the file is empty but for blanks; look whether it is the right one"
         )
