@@ -21,8 +21,9 @@ ALGORITHM = "blocks-sentences-words/2"
 blocks in a row are one hunk each."""
 MOST_CELLS = 200_000_000
 """Pairs of tokens that one comparison may look at: about 0.1 s and 25 MB."""
-_ALIKE = 0.3
-"""Below this share of common text two stretches are one deleted and one inserted, not a mosaic."""
+_ALIKE = 0.5
+"""Below this share of common text two stretches are one deleted and one inserted, not a mosaic;
+except where one piece of this share of the shorter one stayed whole."""
 
 _MOST_APART = 40
 """Of more changed blocks in a row nobody decides one by one."""
@@ -136,8 +137,9 @@ class _Work:
         if self.level == "blocks":
             return _replaced(old, new)
         found = _without_crumbs(self.stretches(_words(old), _words(new), "words"))
-        common = sum(len("".join(stretch.old)) for stretch in found if stretch.same)
-        if common < _ALIKE * max(len(old), len(new)):
+        stayed = [len("".join(stretch.old)) for stretch in found if stretch.same]
+        scattered = sum(stayed) < _ALIKE * max(len(old), len(new))
+        if scattered and max(stayed, default=0) < _ALIKE * min(len(old), len(new)):
             return _replaced(old, new)
         return [
             piece

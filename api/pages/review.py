@@ -30,7 +30,7 @@ from api.paths import or_404
 from api.principals import Scope
 from api.queries import Reader
 from api.queries.pages import IssueMove, issue_moves
-from api.queries.review import locked_passages
+from api.queries.review import AlsoHere, also_here, locked_passages
 from api.state import caller_of, state_of
 from workflows.vocabulary import ErrorCode, EventType, RunStatus
 
@@ -145,6 +145,7 @@ class _Read:
     sources: list[wire.Source]
     locked: list[str]
     own: Own
+    also_here: Sequence[AlsoHere]
     decided: wire.Event | None
     place: Place | None
     texts: dict[int, wire.Revision]
@@ -181,6 +182,7 @@ async def _read(reader: Reader, run_id: str, asked: Asked, actor: str) -> _Read:
         sources=await sources_in_force(reader, run.document_id),
         locked=await locked_passages(reader, run.document_id),
         own=own(draft, run, texts),
+        also_here=await also_here(reader, run.document_id, actor),
         decided=await _decision(reader, run),
         place=await place_of(reader, run, asked.done),
         texts=texts,
@@ -276,6 +278,7 @@ async def _facts(request: Request, run_id: str, asked: Asked) -> dict[str, Any]:
         "own": mine,
         "notes": mine.notes,
         "base": read.texts.get(-1 if based is None else based),
+        "also_here": read.also_here,
         "decided": read.decided,
         "place": read.place,
         "link": lambda **changes: asked.link(run.id, **changes),

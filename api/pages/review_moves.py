@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from activities import record
 from api import commands, drafts, edits, issues, queries, requests, rework, wire
@@ -22,6 +22,7 @@ from api.idempotency import Done, Tools, perform, tools_of
 from api.pages import queue, review_text
 from api.pages.errors import PageRoute
 from api.pages.forms import Command, Form, failed, given, go, number, perform_once, read_form
+from api.pages.render import HEADERS
 from api.pages.review import MINE, Asked, asked_of, review_page
 from api.pages.review_notes import noted
 from api.pages.review_own import Own, own
@@ -79,6 +80,16 @@ async def act(request: Request, run_id: RunId) -> Response:
             errors=why.errors,
         )
     return go(_back(asked, run_id, verb, subject))
+
+
+@router.post("/runs/{run_id}/review/typed", dependencies=[needs(Scope.DECIDE, content=True)])
+async def keep_typed(request: Request, run_id: RunId) -> Response:
+    """The form while somebody types in it, sent by the page's script: the draft's new version."""
+    form = await read_form(request)
+    form["do"] = "save"
+    await _find_quote(request, run_id, form)
+    version = await _keep_alone(request, run_id, form, asked_of(form))
+    return JSONResponse({"version": version}, headers=HEADERS)
 
 
 def _back(asked: Asked, run_id: str, verb: str, subject: str) -> str:
@@ -149,14 +160,16 @@ async def _keep(
     return await _own(connection, tools.caller.actor, run_id)
 
 
-async def _keep_alone(request: Request, run_id: str, form: Form, asked: Asked) -> None:
+async def _keep_alone(request: Request, run_id: str, form: Form, asked: Asked) -> int:
+    """The version of the draft that is stored then."""
     tools = tools_of(request)
 
     async def work(connection: Connection) -> Done:
-        await _keep(connection, tools, run_id, form, asked)
-        return Done(status=204, body=None)
+        _, mine = await _keep(connection, tools, run_id, form, asked)
+        return Done(status=200, body=mine.draft)
 
-    await perform(tools, work)
+    kept = (await perform(tools, work)).body
+    return int(kept["version"]) if kept else 0
 
 
 async def _once_or_kept(

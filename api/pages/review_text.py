@@ -7,6 +7,7 @@ that nothing changed in and nothing is said of are folded.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -68,8 +69,9 @@ class Marks:
 
 @dataclass(kw_only=True)
 class Passage:
-    """`hunk` numbers its change, None where nothing changed; `quote` is its new text, trimmed.
-    `remarks` and `locks` are places in the person's lists."""
+    """`hunk` numbers its change, None where nothing changed; `quote` is its new text, trimmed;
+    `contents` tells its old and new text from any other. `remarks` and `locks` are places in the
+    person's lists."""
 
     number: int
     op: Op
@@ -78,6 +80,7 @@ class Passage:
     old: tuple[Line, ...]
     new: tuple[Line, ...]
     quote: str
+    contents: str
     issues: list[wire.Issue] = field(default_factory=list)
     fixed: list[wire.Issue] = field(default_factory=list)
     remarks: list[int] = field(default_factory=list)
@@ -169,6 +172,7 @@ def _passages(
                     old=_lines(bit for bit in bits if bit.op != "insert"),
                     new=_lines(bit for bit in bits if bit.op != "delete"),
                     quote=come.strip(),
+                    contents="" if same else _digest(gone, come),
                     accepted=None if same else marks.decided.get(number),
                 )
             )
@@ -177,6 +181,10 @@ def _passages(
             )
             at_old, at_new = at_old + len(gone), at_new + len(come)
     return passages, places
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
 
 
 def _op(pieces: Sequence[differences.Piece]) -> Op:

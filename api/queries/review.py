@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from api import cursors, wire
 from api.queries.documents import document_exists
@@ -71,6 +73,28 @@ async def waiting_ids(reader: Reader, limit: int) -> list[str]:
         limit,
     )
     return [str(row["id"]) for row in rows]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlsoHere:
+    """Somebody else who has typed or noted something at a review lately."""
+
+    principal: str
+    at: datetime
+
+
+async def also_here(reader: Reader, document_id: str, actor: str) -> Sequence[AlsoHere]:
+    """Who last typed first; what nobody touched for half an hour counts as left."""
+    rows = await reader.fetch(
+        """
+        SELECT principal, updated_at AS at FROM review_drafts
+        WHERE document_id = $1 AND principal <> $2 AND updated_at > now() - interval '30 minutes'
+        ORDER BY updated_at DESC, principal LIMIT 3
+        """,
+        document_id,
+        actor,
+    )
+    return [AlsoHere(**dict(row.items())) for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)

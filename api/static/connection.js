@@ -61,8 +61,13 @@ export function connection(page, lamp, bar) {
         show("lost");
       }
     },
+    // The run is silent; the server answers.
     quiet(seconds) {
       show("quiet", { seconds });
+    },
+    // The connection stands, but nothing comes and no question is answered.
+    silent(seconds) {
+      show("silent", { seconds });
     },
     final() {
       bar.hidden = true;

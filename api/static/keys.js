@@ -37,7 +37,7 @@ function lead(element) {
 }
 
 function rows() {
-  return [...document.querySelectorAll("[data-list] tbody tr")];
+  return [...document.querySelectorAll("[data-list] tbody tr, .queue > li, .glance-list > li")];
 }
 
 function move(step) {
@@ -80,6 +80,11 @@ function press(key) {
     return true;
   }
   return false;
+}
+
+// A key that is no shortcut now: somebody types, reads the list of keys, or has turned them off.
+export function noShortcut(event) {
+  return event.defaultPrevented || !plain(event) || typing(event.target) || list.open || isOff();
 }
 
 function plain(event) {

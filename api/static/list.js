@@ -1,21 +1,36 @@
 // Lists, kept fresh while somebody looks at them: rows that are here already change in place, new
 // ones are only counted until the reader asks for them, and what is ticked stays ticked.
 
+import { away } from "./away.js";
+import { heldFocus } from "./focus.js";
+import { renewed } from "./renewed.js";
 import { tick } from "./times.js";
 
 const EVERY_MS = 3000;
+const known = away();
+let busy = false;
 const list = document.querySelector("[data-list]");
 const picks = document.querySelector("[data-picks]");
 
 async function refresh() {
-  if (document.hidden) {
-    return;
+  if (document.hidden || busy) {
+    return; // an answer at a time: an older one never comes behind a newer one
   }
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.headers.get("content-type")?.startsWith("text/html")) {
+  busy = true;
+  await look().finally(() => {
+    busy = false;
+  });
+}
+
+async function look() {
+  const answer = await known.ask(location.href, { headers: { Accept: "text/html" } });
+  if (!answer?.headers.get("content-type")?.startsWith("text/html")) {
     return;
   }
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (renewed(fresh)) {
+    return;
+  }
   putRegions(fresh);
   if (list && answer.ok) {
     putRows(fresh);
@@ -23,14 +38,19 @@ async function refresh() {
   tick();
 }
 
-// Regions are put whole, but not under the reader's hands.
 function putRegions(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const region = fresh.getElementById(old.id);
-    if (region && !old.contains(document.activeElement) && old.innerHTML !== region.innerHTML) {
-      old.replaceWith(region);
+    if (region && old.innerHTML !== region.innerHTML) {
+      swap(old, region);
     }
   }
+}
+
+function swap(old, fresh) {
+  const refocus = heldFocus(old);
+  old.replaceWith(fresh);
+  refocus(fresh);
 }
 
 function putRows(fresh) {
@@ -39,12 +59,10 @@ function putRows(fresh) {
   const first = rows.findIndex((row) => known.has(row.id));
   for (const row of rows) {
     const old = known.get(row.id);
-    if (old && !old.contains(document.activeElement)) {
+    if (old && old.innerHTML !== row.innerHTML) {
       const box = row.querySelector("[type=checkbox]");
       box.checked = old.querySelector("[type=checkbox]").checked;
-      if (old.innerHTML !== row.innerHTML) {
-        old.replaceWith(row);
-      }
+      swap(old, row);
     }
   }
   const newer = first < 0 ? rows.length : first;

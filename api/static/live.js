@@ -2,8 +2,11 @@
 // Only the model's text is added here, at the offsets that come with it.
 
 import { connection } from "./connection.js";
+import { heldFocus } from "./focus.js";
+import { renewed } from "./renewed.js";
 import { follow } from "./stream.js";
 import { tick } from "./times.js";
+import { afterSleep } from "./wake.js";
 
 const page = document.querySelector("[data-run]");
 const run = page.dataset.run;
@@ -16,12 +19,15 @@ const link = connection(
 const EVERY_MS = 700;
 const AGAIN_MS = 2000;
 const QUIET_MS = 20000;
-const SLEPT_MS = 10000;
+const SILENT_MS = 3000; // after a question that the server has not answered
+const PATIENCE_MS = 10000;
 
 const texts = new Map(); // call -> code points, the unit in which offsets count
 let seq = Number(page.dataset.seq);
 let shown = seq; // the event up to which the page was rendered
 let heardAt = Date.now();
+let answeredAt = heardAt;
+let asking = null; // ends a question to the server
 let busy = false;
 let again = false;
 let timer = 0;
@@ -50,8 +56,11 @@ async function refresh() {
   busy = true;
   again = false;
   let delay = EVERY_MS;
+  asking = new AbortController();
+  const patience = setTimeout(() => asking.abort(), PATIENCE_MS);
   try {
-    const answer = await fetch(address(), { headers: { Accept: "text/html" } });
+    const options = { headers: { Accept: "text/html" }, signal: asking.signal };
+    const answer = await fetch(address(), options);
     if (answer.status === 404) {
       location.reload(); // deleted: the page that says so
       return;
@@ -59,12 +68,20 @@ async function refresh() {
     if (!answer.ok) {
       throw new Error(`status ${answer.status}`);
     }
-    put(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    answeredAt = Date.now();
     link.fresh();
+    if (!renewed(fresh)) {
+      put(fresh);
+    }
+    if (answeredAt - heardAt > QUIET_MS && shown > seq) {
+      look(); // the server knows more than the stream told: its connection is dead without saying so
+    }
   } catch {
     again = true;
     delay = AGAIN_MS;
   }
+  clearTimeout(patience);
   busy = false;
   if (again) {
     refreshSoon(delay);
@@ -110,8 +127,13 @@ function replace(old, fresh) {
       }
     }
   }
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
-  const marked = [focused?.selectionStart, focused?.selectionEnd];
+  const refocus = heldFocus(old);
+  const read = new Map(); // texts whose reader scrolled up, and to where
+  for (const box of old.querySelectorAll("[data-call]")) {
+    if (!atEnd(box)) {
+      read.set(box.dataset.call, box.scrollTop);
+    }
+  }
   const used = [...old.querySelectorAll("details[open] [id]")].map((field) => field.id);
   old.replaceWith(fresh);
   if (fresh.dataset.region === "actions") {
@@ -136,19 +158,17 @@ function replace(old, fresh) {
       field.value = value;
     }
   }
-  if (focused?.id) {
-    const field = document.getElementById(focused.id);
-    field?.focus({ preventScroll: true });
-    if (Number.isInteger(marked[0])) {
-      field?.setSelectionRange?.(...marked);
-    }
-  }
-  adopt(fresh);
+  adopt(fresh, read);
+  refocus(fresh);
 }
 
 // -- live text ----------------------------------------------------------------------------
 
-function adopt(root) {
+function atEnd(box) {
+  return box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+}
+
+function adopt(root, read = new Map()) {
   for (const box of root.querySelectorAll("[data-call]")) {
     const known = texts.get(box.dataset.call) || [];
     const written = [...box.textContent];
@@ -157,7 +177,10 @@ function adopt(root) {
     } else {
       texts.set(box.dataset.call, written);
     }
-    box.scrollTop = box.scrollHeight;
+    box.scrollTop = read.get(box.dataset.call) ?? box.scrollHeight;
+    if (!atEnd(box)) {
+      offerNewest(box);
+    }
   }
 }
 
@@ -173,7 +196,7 @@ function append({ call_id: call, offset, text }) {
     refreshSoon(0);
     return;
   }
-  const follows = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+  const follows = atEnd(box);
   box.append(more.join(""));
   if (follows) {
     box.scrollTop = box.scrollHeight;
@@ -205,7 +228,7 @@ const stream = follow(
   run,
   (frame) => {
     heardAt = Date.now();
-    if (link.state === "quiet") {
+    if (["quiet", "silent"].includes(link.state)) {
       link.live(seq);
     }
     if (frame.type === "partial") {
@@ -254,28 +277,39 @@ function look() {
   stream.open(seq);
 }
 
-// A second that took much longer was a sleep: the old connection may be dead without knowing it.
-let beatAt = Date.now();
-setInterval(() => {
-  const now = Date.now();
-  const slept = now - beatAt > SLEPT_MS;
-  beatAt = now;
-  if (document.hidden || link.state === "final") {
-    return;
-  }
-  if (slept) {
+afterSleep(() => {
+  if (link.state !== "final") {
+    asking?.abort();
     stream.close();
     look();
     refreshSoon(0);
-  } else if (link.state === "lost") {
+  }
+});
+
+setInterval(() => {
+  const now = Date.now();
+  if (document.hidden) {
+    return;
+  }
+  if (["lost", "offline"].includes(link.state)) {
     link.lost(shown);
-  } else if (now - heardAt > QUIET_MS && ["live", "quiet"].includes(link.state)) {
-    link.quiet(Math.round((now - heardAt) / 1000));
-    if (Math.round((now - heardAt) / 1000) % 20 === 0) {
-      refreshSoon(0);
-    }
+  } else if (now - heardAt > QUIET_MS && ["live", "quiet", "silent"].includes(link.state)) {
+    hush(now);
   }
 }, 1000);
+
+// No frame for a while: is it the run that is silent, or the server?
+function hush(now) {
+  const known = Math.max(heardAt, answeredAt);
+  if (now - known > QUIET_MS + SILENT_MS) {
+    link.silent(Math.round((now - known) / 1000));
+  } else if (answeredAt > heardAt) {
+    link.quiet(Math.round((now - heardAt) / 1000));
+  }
+  if (now - known > QUIET_MS && !busy) {
+    refreshSoon(0);
+  }
+}
 
 document.addEventListener("visibilitychange", () => {
   look();

@@ -1,11 +1,16 @@
 // The review, live: each button sends the whole form as it would without this, and the parts of the
 // page that changed are put in place. What is typed is kept as a draft every two seconds.
 
+import { away } from "./away.js";
+import { heldFocus } from "./focus.js";
+import { renewed } from "./renewed.js";
 import { autosave } from "./review_draft.js";
 import { keys } from "./review_keys.js";
 import { selections } from "./review_select.js";
+import { viewed } from "./review_viewed.js";
 import { follow } from "./stream.js";
 import { tick } from "./times.js";
+import { afterSleep } from "./wake.js";
 
 const page = document.querySelector("[data-review]");
 const form = document.getElementById("review");
@@ -15,13 +20,26 @@ const MOVES = /^(run_|revision_created|issue_|round_finished|source_added|lock_r
 const NEAR_MS = [10 * 60e3, 2 * 60e3];
 const LONGEST_TIMER = 2 ** 31 - 1;
 
+const AGAIN_MS = 3000;
+
 const draft = autosave(page, form);
+const ticks = viewed(page);
+const known = away();
 let busy = false;
 let again = false;
+let sending = false;
+let missed = false; // an answer was left aside because of a button
+let puts = 0;
 
 // -- what the server renders ---------------------------------------------------------------
 
 function put(fresh, { typed }) {
+  const seq = Number(fresh.querySelector("[data-review]").dataset.seq);
+  if (seq < Number(page.dataset.seq)) {
+    return; // an answer that was overtaken: what is shown is newer
+  }
+  page.dataset.seq = seq;
+  puts += 1;
   for (const region of fresh.querySelectorAll("[data-region]")) {
     const old = page.querySelector(`[data-region="${region.dataset.region}"]`);
     if (old && old.innerHTML !== region.innerHTML) {
@@ -29,6 +47,7 @@ function put(fresh, { typed }) {
     }
   }
   draft.adopt();
+  ticks.show();
   tick(page);
   watchDeadline();
 }
@@ -37,10 +56,9 @@ function put(fresh, { typed }) {
 function replace(old, fresh, typed) {
   const open = new Set([...old.querySelectorAll("details[open][id]")].map((d) => d.id));
   const now = values(old);
-  const focused = old.contains(document.activeElement) ? document.activeElement : null;
+  const refocus = heldFocus(old);
   const panel = old.querySelector("[data-write]");
   const host = panel?.closest(".passage")?.id;
-  const place = focused && { id: focused.id, start: focused.selectionStart };
   old.replaceWith(fresh);
   if (panel?.querySelector("[name=say]").value.trim() && !fresh.querySelector("[data-write]")) {
     // What is being typed stays, though the passage may be another one now.
@@ -58,13 +76,7 @@ function replace(old, fresh, typed) {
       field.value = value;
     }
   }
-  if (place && place.id) {
-    const field = document.getElementById(place.id);
-    field?.focus({ preventScroll: true });
-    if (field && place.start !== null && place.start !== undefined && field.setSelectionRange) {
-      field.setSelectionRange(place.start, place.start);
-    }
-  }
+  refocus(fresh);
 }
 
 function values(root) {
@@ -88,18 +100,24 @@ async function refresh() {
     return;
   }
   busy = true;
-  const typed = shown();
+  missed = false;
+  const [typed, before] = [shown(), puts];
   try {
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (answer.ok) {
-      put(parsed(await answer.text()), { typed });
-    } else if (answer.status === 404) {
+    const answer = await known.ask(location.href, { headers: { Accept: "text/html" } });
+    const fresh = answer?.ok && parsed(await answer.text());
+    if (answer?.status === 404) {
       location.reload(); // deleted: the page that says so
+    } else if (!answer) {
+      setTimeout(refresh, AGAIN_MS);
+    } else if (sending || puts > before) {
+      missed = true; // the button's own answer is newer
+    } else if (fresh && !renewed(fresh)) {
+      put(fresh, { typed });
     }
   } finally {
     busy = false;
   }
-  if (again) {
+  if (again || (missed && !sending)) {
     again = false;
     await refresh();
   }
@@ -115,17 +133,27 @@ form.addEventListener("submit", (event) => {
   const verb = button.value.split(":")[0];
   event.preventDefault();
   event.stopPropagation(); // forms.js takes what leaves the page
+  if (sending) {
+    return; // a second click is part of the first
+  }
   const closes = button.hasAttribute("data-close") && button.closest("[data-pending]");
   if (verb === "at" && button.matches(".pin, [data-close]") && !closes) {
     write(button);
   } else if (DECISIONS.has(verb)) {
     leave(button);
   } else {
-    send(button, verb).catch(() => setTimeout(native, 0, button));
+    sending = true;
+    send(button, verb).catch(() => setTimeout(native, 0, button)).finally(() => {
+      sending = false;
+      if (missed) {
+        refresh();
+      }
+    });
   }
 });
 
 async function leave(button) {
+  sending = true;
   await draft.settle();
   setTimeout(native, 0, button); // not inside the event: a form does not submit itself there
 }
@@ -140,6 +168,7 @@ function native(button) {
 
 window.addEventListener("pageshow", () => {
   delete form.dataset.sent;
+  sending = false;
 });
 
 async function send(button, verb) {
@@ -192,6 +221,8 @@ function write(button, quote) {
   panel.querySelector(".write-quote").hidden = !quote;
   panel.querySelector(".write-quote bdi").textContent = (quote || "").slice(0, 160);
   panel.querySelector("[name=say_at]").value = number;
+  panel.querySelector("[name=say]").id = `say-${number}`; // as the server names it
+  panel.querySelector("label").htmlFor = `say-${number}`;
   for (const act of panel.querySelectorAll("button:not([data-close])")) {
     act.value += number;
   }
@@ -233,9 +264,18 @@ const stream = follow(
       refresh();
     }
   },
-  () => {},
+  (word) => {
+    if (word === "lost") {
+      refresh(); // says so if the server is away, and asks until it is back
+    }
+  },
 );
 stream.open(Number(page.dataset.seq));
+afterSleep(() => {
+  stream.close();
+  stream.open(Number(page.dataset.seq));
+  refresh();
+});
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     stream.close();

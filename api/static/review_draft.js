@@ -1,27 +1,30 @@
-// Keeps what is typed as the person's draft, two seconds after the last key, and says so.
+// Keeps what is typed as the person's draft, two seconds after the last key, and says so: an edited
+// text, the words of a decision, and a comment that was not added yet.
 
 const AFTER_MS = 2000;
 const AGAIN_MS = 4000;
+const PATIENCE_MS = 15000;
+const TYPED = ["edit", "instructions", "comment", "extra_rounds", "say"];
 
 export function autosave(page, form) {
-  const address = `/api/documents/${page.dataset.document}/draft`;
+  const address = `/runs/${page.dataset.review}/review/typed`;
   let timer = 0;
   let flight = null; // the save under way
-  let kept = fields();
+  let kept = shown();
   let stopped = false; // another tab saved since: the person decides
 
   function field(name) {
     return form.querySelector(`[name="${name}"]`);
   }
 
+  // An empty field and one that is not there are the same: nothing is typed.
   function fields() {
-    const read = (name) => field(name)?.value ?? null;
-    return {
-      edit: read("edit"),
-      instructions: read("instructions"),
-      comment: read("comment"),
-      rounds: read("extra_rounds"),
-    };
+    return Object.fromEntries(TYPED.map((name) => [name, field(name)?.value || null]));
+  }
+
+  // As the page came, or as it was saved since.
+  function shown() {
+    return Object.fromEntries(TYPED.map((name) => [name, field(name)?.defaultValue || null]));
   }
 
   function say(state, more = "") {
@@ -34,7 +37,7 @@ export function autosave(page, form) {
 
   function changed() {
     const now = fields();
-    return Object.keys(now).some((name) => now[name] !== kept[name]);
+    return TYPED.some((name) => now[name] !== kept[name]);
   }
 
   function soon(delay) {
@@ -49,7 +52,7 @@ export function autosave(page, form) {
     }
     flight = put(fields()).finally(() => {
       flight = null;
-      if (changed() && !stopped) {
+      if (changed() && !stopped && !form.querySelector('[data-saved][data-state="refused"]')) {
         soon(AFTER_MS);
       }
     });
@@ -59,21 +62,22 @@ export function autosave(page, form) {
   async function put(now) {
     say("saving");
     try {
-      const stored = await read();
       const answer = await fetch(address, {
-        method: "PUT",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body(now, stored)),
+        method: "POST",
+        headers: { Accept: "application/json" },
+        body: body(),
+        signal: AbortSignal.timeout(PATIENCE_MS),
       });
-      const told = await answer.json();
-      if (answer.ok || (told.params && told.params.saved)) {
-        field("version").value = answer.ok ? told.version : told.params.saved;
+      if (answer.ok) {
+        field("version").value = (await answer.json()).version;
         kept = now;
         settled(now);
         say("saved", new Date().toLocaleTimeString(document.documentElement.lang));
       } else if (answer.status === 409) {
         stopped = true;
         say("conflict");
+      } else if (answer.status === 422) {
+        say("refused"); // its button says beside which field
       } else {
         throw new Error(`status ${answer.status}`);
       }
@@ -83,42 +87,28 @@ export function autosave(page, form) {
     }
   }
 
-  // Notes that other buttons made are kept beside what is typed here.
-  async function read() {
-    const answer = await fetch(address);
-    return answer.ok ? (await answer.json()).notes : {};
-  }
-
-  function body(now, notes) {
-    const rounds = Number(now.rounds);
-    const wanted = {
-      base_revision: Number(field("base_revision").value),
-      version: Number(field("version").value),
-      notes: {
-        ...notes,
-        instructions: now.instructions?.trim() || null,
-        comment: now.comment?.trim() || null,
-        ...(Number.isInteger(rounds) && rounds > 0 && rounds < 21 ? { extra_rounds: rounds } : {}),
-      },
-    };
-    if (now.edit !== kept.edit) {
-      wanted.body = now.edit;
+  function body() {
+    const data = new FormData(form);
+    if (kept.say && !data.has("say")) {
+      data.set("say", ""); // its field was closed: it is taken back
     }
-    return wanted;
+    return data;
   }
 
   // What is kept is not lost by leaving: the page does not ask then.
   function settled(now) {
-    for (const name of ["edit", "instructions"]) {
-      const area = field(name);
-      if (area && now[name] !== null) {
-        area.defaultValue = now[name];
+    for (const name of TYPED) {
+      const place = field(name);
+      if (place) {
+        place.defaultValue = now[name] || "";
       }
     }
+    const panel = form.querySelector("[data-write]");
+    panel?.toggleAttribute("data-pending", Boolean(now.say)); // to close it is to take it back
   }
 
   form.addEventListener("input", (event) => {
-    if (["edit", "instructions", "comment", "extra_rounds"].includes(event.target.name)) {
+    if (TYPED.includes(event.target.name)) {
       if (!stopped) {
         say("typing");
       }
@@ -132,7 +122,7 @@ export function autosave(page, form) {
     async settle() {
       while (flight || (changed() && !stopped)) {
         await save();
-        if (form.querySelector('[data-saved][data-state="unsaved"]')) {
+        if (form.querySelector('[data-saved]:is([data-state="unsaved"], [data-state="refused"])')) {
           return;
         }
       }
@@ -140,9 +130,7 @@ export function autosave(page, form) {
     // The page was rendered anew: what it shows is kept.
     adopt() {
       stopped = false;
-      const shown = fields();
-      const area = field("edit");
-      kept = { ...shown, edit: area ? area.defaultValue : null };
+      kept = shown();
     },
   };
 }

@@ -1,5 +1,7 @@
 // The keys of the review and the sound of its evidence. No key decides anything by itself.
 
+import { noShortcut } from "./keys.js";
+
 export function keys(page, draft) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.repeat) {
@@ -16,8 +18,11 @@ export function keys(page, draft) {
     } else if (event.key === "Escape") {
       for (const sheet of page.querySelectorAll(".act-sheet[open]")) {
         sheet.open = false;
+        if (sheet.contains(event.target)) {
+          sheet.querySelector("summary").focus();
+        }
       }
-    } else if (!command && !event.altKey && !writing(event.target)) {
+    } else if (!noShortcut(event)) {
       plainKey(page, event);
     }
   });
@@ -37,10 +42,6 @@ export function keys(page, draft) {
   });
 }
 
-function writing(target) {
-  return target.closest("input, textarea, select, [contenteditable]") !== null;
-}
-
 function plainKey(page, event) {
   if (event.key === "n" || event.key === "p") {
     step(page, event.key === "n" ? 1 : -1);
@@ -50,7 +51,17 @@ function plainKey(page, event) {
     event.preventDefault();
     document.getElementById("edit").open = true;
     document.getElementById("edit-text").focus();
+  } else if (event.key === "v") {
+    here(page)?.querySelector("[data-viewed]")?.click();
   }
+}
+
+// The change that has the focus, or else is read: the one nearest to a third of the window's height.
+function here(page) {
+  const held = document.activeElement.closest("[data-change]");
+  const gap = (change) => Math.abs(change.getBoundingClientRect().top - innerHeight / 3);
+  const all = [...page.querySelectorAll("[data-change]")];
+  return held || all.reduce((best, one) => (best && gap(best) <= gap(one) ? best : one), null);
 }
 
 // The next or previous change, seen from a third of the window's height.

@@ -32,6 +32,7 @@ async def _sees_every_event_once(site: Stack, page: Page, run: Json) -> None:
 async def test_the_whole_way_of_a_run_works_without_script(
     browser: Browser, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
+    """Stopped by a person, then by a limit; gone on with an edit; one more round; confirmed."""
     model[0].rate = 2
     context = await browser.new_context(java_script_enabled=False)
     page = await context.new_page()
@@ -44,12 +45,46 @@ async def test_the_whole_way_of_a_run_works_without_script(
     await expect(state).to_contain_text("Interrupted")
     await expect(page.locator(".state")).to_contain_text("wait for the figures")
     model[0].rate = 0
+    await page.get_by_text("Other profile or limits").click()
+    await page.get_by_label("Calls at most").fill("1")
     await page.get_by_role("button", name="Resume").click()
+    await site.until(run_id, "INTERRUPTED", seconds=60)
+    await _go_on_beyond_the_limit(page)
+    await site.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
+    await page.reload()
+    await page.get_by_text("One more round …").click()
+    await page.get_by_label("What to change (an open issue)").fill("Say who sends it.")
+    await page.get_by_role("button", name="Send it back").click()
     await site.until(run_id, "AWAITING_CONFIRMATION", seconds=60)
     await page.reload()
     await page.get_by_role("button", name=re.compile(r"Confirm revision \d+")).click()
     await expect(state).to_contain_text("Confirmed")
+    await expect(page.locator("[data-region=text]")).to_contain_text("Typed without script.")
+    await _a_form_of_another_page_is_refused(page, site)
     await context.close()
+
+
+async def _go_on_beyond_the_limit(page: Page) -> None:
+    await page.reload()
+    await expect(page.locator(".state-word")).to_contain_text("Stopped by limit")
+    await page.get_by_text("Edit the text first").click()
+    text = page.get_by_label("Text of the document")
+    await text.fill((await text.input_value()) + "\n- Typed without script.\n")
+    await page.get_by_label("Note (may stay empty)").fill("with my line")
+    await page.get_by_label("Go on without this limit").check()
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.locator("[data-region=events]")).to_contain_text("with my line")
+
+
+async def _a_form_of_another_page_is_refused(page: Page, site: Stack) -> None:
+    runs = len((await site.call("GET", "/api/runs?limit=200"))[1]["items"])
+    action = f"http://127.0.0.1:{site.api_port}/runs/sample"
+    await page.goto("about:blank")
+    await page.set_content(f'<form method="post" action="{action}"><button>Win</button></form>')
+    async with page.expect_response(action) as sent:
+        await page.get_by_role("button", name="Win").click()
+    assert (await sent.value).status == 403
+    assert len((await site.call("GET", "/api/runs?limit=200"))[1]["items"]) == runs
 
 
 async def test_lists_stay_still_keys_lead_and_many_runs_are_stopped_at_once(

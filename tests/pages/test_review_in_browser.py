@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -58,6 +59,59 @@ async def test_who_decides_second_reads_what_the_first_decided(
     await _two_decide(tab.page, site, run)
     await tab.open("/queue")
     await expect(tab.page.get_by_text("Nothing waits for you.")).to_be_visible()
+
+
+async def test_a_comment_not_added_yet_and_ticks_are_kept_and_a_double_click_does_one_thing(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    run = await offered(site, model)
+    page = tab.page
+    await tab.open(f"/runs/{run['id']}/review")
+    saved = page.locator(".bar [data-saved]")
+    await page.locator(".pin").nth(1).click()
+    await page.get_by_label("What about this passage?").fill("Who said")
+    await expect(saved).to_have_attribute("data-state", "saved")
+    await page.get_by_label("Viewed").first.check()
+    await page.reload()
+    comment = page.get_by_label("What about this passage?")
+    await expect(comment).to_have_value("Who said")
+    await expect(page.get_by_label("Viewed").first).to_be_checked()
+    await expect(page.get_by_text("1 of 2 viewed")).to_be_visible()
+
+    await comment.fill("Who said so?")
+    await page.get_by_role("button", name="Comment", exact=True).dblclick()
+    await expect(page.locator(".card.own")).to_have_count(1)
+    await expect(page.locator(".card.own")).to_contain_text("Who said so?")
+    await page.get_by_role("button", name="Accept change 1").dblclick()
+    await expect(page.get_by_role("button", name="Decide again change 1")).to_be_focused()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+    _, draft = await site.call("GET", f"/api/documents/{run['document_id']}/draft")
+    assert [len(draft["notes"][name]) for name in ("comments", "decisions")] == [1, 1]
+    await page.locator(".pin").nth(1).click()
+    await comment.fill("No.")
+    await expect(saved).to_have_attribute("data-state", "saved")
+    await page.get_by_role("button", name="Close", exact=True).click()
+    await expect(comment).to_have_count(0)
+    await page.reload()
+    await expect(comment).to_have_count(0)
+
+
+async def test_of_two_who_confirm_at_once_one_decides_and_both_read_it(
+    tab: Tab, browser: Browser, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    run = await offered(site, model)
+    other = await browser.new_page()
+    pages = (tab.page, other)
+    for page in pages:
+        await page.goto(f"{tab.origin}/runs/{run['id']}/review")
+        await page.keyboard.press("Control+Enter")
+    button = re.compile(r"Confirm revision \d+$")
+    await asyncio.gather(*(page.get_by_role("button", name=button).click() for page in pages))
+    for page in pages:
+        await expect(page.locator(".badge").first).to_have_text("Confirmed")
+    happened = [event["type"] for event in await site.events(run["id"])]
+    assert happened.count("run_confirmed") == 1
+    await other.close()
 
 
 async def _typing_is_kept(page: Page, site: Stack, run: Json) -> None:

@@ -169,11 +169,45 @@ async def test_eight_tabs_of_one_browser_stay_live_on_one_stream(
         assert not await page.evaluate("document.hidden")
 
 
-async def test_a_recording_plays_from_a_line_of_its_transcript(tab: Tab, site: Stack) -> None:
-    said = "[00:00:00] Ana: We begin.\n[00:00:02] Ana: We ship."
+async def test_a_trip_stopped_after_three_days_goes_on_with_the_fourth(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    page, offline = tab.page, model[0]
+    offline.rate = 400
+    await tab.open("/runs/new?kind=itinerary")
+    await page.get_by_role("button", name="Run the sample trip").click()
+    await page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+    run_id = page.url.rpartition("/")[2]
+
+    async def three_days() -> bool:
+        return len(await site.rows(run_id, "items")) >= 3
+
+    await eventually(three_days, seconds=30, what="three days")
+    offline.rate = 1
+    output = page.locator("[data-region=output]")
+    await expect(output).to_contain_text("Day 3")
+    await page.get_by_role("button", name="Interrupt").click()
+    state = page.locator(".state-word")
+    await expect(state).to_contain_text("Interrupted")
+    await expect(output).to_contain_text("will not be asked for again")
+    kept = [item["key"] for item in await site.rows(run_id, "items")]
+    offline.rate = 0
+    await page.get_by_role("button", name="Resume").click()
+    await expect(state).to_contain_text("Needs you")
+    brought = page.get_by_role("region", name="Which call brought what").locator("tbody tr")
+    days = [await brought.nth(n).locator("td").first.inner_text() for n in range(2)]
+    first, second = (day.split(", ") for day in days)
+    assert (first, len(first) + len(second)) == (kept, 5), "each day is asked for once"
+
+
+async def test_a_recording_plays_from_a_line_of_its_transcript_and_as_evidence(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    model[0].rate = 0
+    said = "[00:00:00] Ana: We begin.\n[00:00:02] Ana: The budget is 12,500 euro."
     sound = sounds.wav([(4.0, True)])
     files = {"audio": ("talk.wav", sound), "source": ("talk.txt", said.encode())}
-    fields = {"kind": "minutes", "title": "Weekly"}
+    fields = {"kind": "minutes", "title": "Weekly", "body": "- The budget is 15,200 euro.\n"}
     answer = await site.http.post("/api/documents", data=fields, files=files)
     assert answer.status_code == 201, answer.text
     await tab.open(f"/documents/{answer.json()['id']}")
@@ -189,3 +223,17 @@ async def test_a_recording_plays_from_a_line_of_its_transcript(tab: Tab, site: S
     assert page.url == opened, "without the script the link opens the recording"
     await page.get_by_text("Add a recording").click()
     await tab.check()
+
+    run = await _run_of(site, answer.json()["id"])
+    await tab.open(f"/runs/{run}/review")
+    await page.locator(".evidence").get_by_title("Play from here").first.click()
+    await eventually(plays, seconds=30, what="sound of the evidence")
+    assert "/review" in page.url, "without the script the link opens the recording"
+
+
+async def _run_of(site: Stack, document_id: str) -> str:
+    """A run of a document, waiting for a person."""
+    code, run = await site.call("POST", f"/api/documents/{document_id}/runs", {})
+    assert code == 201, run
+    await site.until(run["id"], "AWAITING_CONFIRMATION", seconds=60)
+    return str(run["id"])

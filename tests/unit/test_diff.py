@@ -56,6 +56,17 @@ def test_sentences_with_little_in_common_are_replaced_as_a_whole() -> None:
     assert [op for op, _ in marked(found)] == ["delete", "insert"]
 
 
+def test_a_line_replaced_by_another_one_is_no_mosaic_of_small_words() -> None:
+    for old, new in (
+        ("- We order 25 units for the test by Friday.\n", "- We meet at the office for lunch.\n"),
+        ("- Ana calls the client about the price.\n", "- Ben tells the team about the new plan.\n"),
+        ("- 我们下周提交报告给客户。\n", "- 我们需要确认会议的预算。\n"),
+    ):
+        assert [op for op, _ in marked(difference(old, new))] == ["delete", "insert"], new
+    more = "- We ship it on Friday, if the buttons have come from Ningbo by then and are red.\n"
+    assert [op for op, _ in marked(difference("- We ship it on Friday.\n", more))] == ["insert"]
+
+
 def test_a_space_between_two_changed_words_belongs_to_the_change() -> None:
     found = difference("We saw red cars on the road.\n", "We saw blue vans on the road.\n")
     assert marked(found) == [("delete", "red cars"), ("insert", "blue vans")]
