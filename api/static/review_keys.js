@@ -1,6 +1,7 @@
 // The keys of the review and the sound of its evidence. No key decides anything by itself.
 
 import { noShortcut } from "./keys.js";
+import { playFrom } from "./play.js";
 
 export function keys(page, draft) {
   document.addEventListener("keydown", (event) => {
@@ -36,7 +37,7 @@ export function keys(page, draft) {
       const audio = page.querySelector(`[data-player="${CSS.escape(hear.dataset.hear)}"] audio`);
       if (audio) {
         event.preventDefault();
-        play(audio, Number(hear.dataset.at));
+        playFrom(audio, Number(hear.dataset.at));
       }
     }
   });
@@ -77,14 +78,4 @@ function step(page, by) {
     scrollTo({ top: scrollY + next.top - line });
     next.change.querySelector("button")?.focus({ preventScroll: true });
   }
-}
-
-function play(audio, at) {
-  if (audio.readyState > 0) {
-    audio.currentTime = at;
-  } else {
-    audio.addEventListener("loadedmetadata", () => { audio.currentTime = at; }, { once: true });
-    audio.load();
-  }
-  audio.play().catch(() => {}); // its own controls say what is wrong
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
 from deploy.offline_model.server import OfflineModel
+from tests.eventually import eventually
 from tests.pages.conftest import Tab
 
 pytestmark = pytest.mark.browser
@@ -45,7 +47,7 @@ async def test_the_whole_way_of_a_run_by_keys_alone(
 ) -> None:
     page = tab.page
     state = page.locator(".state-word")
-    model[0].rate = 20
+    model[0].rate = 400
     await tab.open("/")
     await page.keyboard.press("n")
     await page.wait_for_url("**/runs/new*")
@@ -59,8 +61,7 @@ async def test_the_whole_way_of_a_run_by_keys_alone(
     await page.wait_for_url(re.compile(r"/runs/[0-9a-f-]+$"))
     await expect(state).to_contain_text("Needs you")
 
-    await _press(page, page.get_by_role("link", name=re.compile(r"Review revision \d+")))
-    await page.wait_for_url("**/review*")
+    await tab.open(f"{urlsplit(page.url).path}/review")
     await page.keyboard.press("Control+Enter")
     confirm = page.get_by_role("button", name=re.compile(r"Confirm revision \d+$"))
     await expect(confirm).to_be_focused()
@@ -73,13 +74,19 @@ async def test_the_whole_way_of_a_run_by_keys_alone(
 
 async def _interrupt_and_resume(page: Page, model: OfflineModel) -> None:
     """While the page changes under the hands; no key acts while somebody types."""
+
+    async def asked() -> bool:
+        return model.in_flight > 0
+
+    await eventually(asked, seconds=60, what="a call to the model")
+    model.rate = 20
     text = page.locator("[data-call]").first
     await expect(text).to_contain_text("items")
     await page.keyboard.press("l")
     await expect(text).to_be_focused()
-    await text.evaluate("one => { one.isOld = true; }")
-    model.rate = 60
-    await page.wait_for_function("!document.querySelector('[data-call]')?.isOld")
+    await text.evaluate("one => { one.dataset.old = 'yes'; }")
+    model.rate = 60  # a further item changes this part of the page
+    await expect(page.locator("[data-old]")).to_have_count(0)
     await expect(text).to_be_focused()  # though it was put anew
     await page.keyboard.press("i")
     await expect(page.get_by_role("button", name="Interrupt")).to_be_focused()

@@ -119,10 +119,10 @@ async def test_an_older_answer_replaces_nothing_and_another_version_is_loaded(
 
     upgraded = re.sub(r'data-code="/static/\w+/', 'data-code="/static/0/', old)
     answers.append(upgraded)
-    await page.evaluate("window.sameOne = true")
+    await page.evaluate("document.documentElement.dataset.old = 'yes'")
     await page.evaluate(look)
     await expect(page.get_by_text("Redraft was upgraded")).to_be_visible()
     answers.append(upgraded)
     await page.clock.fast_forward("00:02:00")  # nothing is typed here: it is loaded by itself
-    await page.wait_for_function("window.sameOne === undefined")
+    await expect(page.locator("[data-old]")).to_have_count(0)
     await expect(page.get_by_text("Redraft was upgraded")).to_be_hidden()

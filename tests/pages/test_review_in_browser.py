@@ -61,8 +61,8 @@ async def test_who_decides_second_reads_what_the_first_decided(
     await expect(tab.page.get_by_text("Nothing waits for you.")).to_be_visible()
 
 
-async def test_a_comment_not_added_yet_and_ticks_are_kept_and_a_double_click_does_one_thing(
-    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+async def test_comments_and_ticks_are_kept_and_two_clicks_or_two_people_do_one_thing(
+    tab: Tab, browser: Browser, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
     run = await offered(site, model)
     page = tab.page
@@ -94,21 +94,20 @@ async def test_a_comment_not_added_yet_and_ticks_are_kept_and_a_double_click_doe
     await expect(comment).to_have_count(0)
     await page.reload()
     await expect(comment).to_have_count(0)
+    await _both_confirm(page, browser, site, run)
 
 
-async def test_of_two_who_confirm_at_once_one_decides_and_both_read_it(
-    tab: Tab, browser: Browser, site: Stack, model: tuple[OfflineModel, str]
-) -> None:
-    run = await offered(site, model)
+async def _both_confirm(page: Page, browser: Browser, site: Stack, run: Json) -> None:
+    """Two people at once: one decides, and both read it."""
     other = await browser.new_page()
-    pages = (tab.page, other)
-    for page in pages:
-        await page.goto(f"{tab.origin}/runs/{run['id']}/review")
-        await page.keyboard.press("Control+Enter")
+    await other.goto(page.url)
+    for one in (page, other):
+        await one.keyboard.press("Control+Enter")
     button = re.compile(r"Confirm revision \d+$")
-    await asyncio.gather(*(page.get_by_role("button", name=button).click() for page in pages))
-    for page in pages:
-        await expect(page.locator(".badge").first).to_have_text("Confirmed")
+    pages = (page, other)
+    await asyncio.gather(*(one.get_by_role("button", name=button).click() for one in pages))
+    for one in pages:
+        await expect(one.locator(".badge").first).to_have_text("Confirmed")
     happened = [event["type"] for event in await site.events(run["id"])]
     assert happened.count("run_confirmed") == 1
     await other.close()
