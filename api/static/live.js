@@ -3,6 +3,7 @@
 
 import { connection } from "./connection.js";
 import { heldFocus } from "./focus.js";
+import { liveText } from "./live_text.js";
 import { renewed } from "./renewed.js";
 import { follow } from "./stream.js";
 import { tick } from "./times.js";
@@ -22,7 +23,7 @@ const QUIET_MS = 20000;
 const SILENT_MS = 3000; // after a question that the server has not answered
 const PATIENCE_MS = 10000;
 
-const texts = new Map(); // call -> code points, the unit in which offsets count
+const written = liveText(page);
 let seq = Number(page.dataset.seq);
 let shown = seq; // the event up to which the page was rendered
 let heardAt = Date.now();
@@ -128,12 +129,7 @@ function replace(old, fresh) {
     }
   }
   const refocus = heldFocus(old);
-  const read = new Map(); // texts whose reader scrolled up, and to where
-  for (const box of old.querySelectorAll("[data-call]")) {
-    if (!atEnd(box)) {
-      read.set(box.dataset.call, box.scrollTop);
-    }
-  }
+  const read = written.places(old);
   const used = [...old.querySelectorAll("details[open] [id]")].map((field) => field.id);
   old.replaceWith(fresh);
   if (fresh.dataset.region === "actions") {
@@ -158,68 +154,8 @@ function replace(old, fresh) {
       field.value = value;
     }
   }
-  adopt(fresh, read);
+  written.adopt(fresh, read);
   refocus(fresh);
-}
-
-// -- live text ----------------------------------------------------------------------------
-
-function atEnd(box) {
-  return box.scrollHeight - box.scrollTop - box.clientHeight < 40;
-}
-
-function adopt(root, read = new Map()) {
-  for (const box of root.querySelectorAll("[data-call]")) {
-    const known = texts.get(box.dataset.call) || [];
-    const written = [...box.textContent];
-    if (known.length > written.length) {
-      box.textContent = known.join("");
-    } else {
-      texts.set(box.dataset.call, written);
-    }
-    box.scrollTop = read.get(box.dataset.call) ?? box.scrollHeight;
-    if (!atEnd(box)) {
-      offerNewest(box);
-    }
-  }
-}
-
-function append({ call_id: call, offset, text }) {
-  const known = texts.get(call) || [];
-  const more = [...text].slice(known.length - offset);
-  if (offset > known.length || !more.length) {
-    return; // a gap is filled by the next frame, which begins at 0 after a reconnect
-  }
-  texts.set(call, [...known, ...more]);
-  const box = page.querySelector(`[data-call="${call}"]`);
-  if (!box) {
-    refreshSoon(0);
-    return;
-  }
-  const follows = atEnd(box);
-  box.append(more.join(""));
-  if (follows) {
-    box.scrollTop = box.scrollHeight;
-  } else {
-    offerNewest(box);
-  }
-}
-
-// The reader scrolled up: the text stays where it is, and a button leads to its end.
-function offerNewest(box) {
-  if (box.nextElementSibling?.matches(".newest")) {
-    return;
-  }
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "newest";
-  button.textContent = page.dataset.sayNewest;
-  button.addEventListener("click", () => {
-    box.scrollTop = box.scrollHeight;
-    box.focus({ preventScroll: true });
-    button.remove();
-  });
-  box.after(button);
 }
 
 // -- the stream ---------------------------------------------------------------------------
@@ -232,7 +168,9 @@ const stream = follow(
       link.live(seq);
     }
     if (frame.type === "partial") {
-      append(frame);
+      if (!written.append(frame)) {
+        refreshSoon(0); // of a call that is not on the page yet
+      }
       return;
     }
     if (frame.type === "reset") {
@@ -324,7 +262,7 @@ window.addEventListener("pageshow", (event) => {
     refreshSoon(0);
   }
 });
-adopt(page);
+written.adopt(page);
 if (page.dataset.final !== "yes") {
   look();
 }
