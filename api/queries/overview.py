@@ -136,7 +136,7 @@ async def finished(reader: Reader) -> list[Finished]:
 
 
 async def spent(reader: Reader) -> list[Spent]:
-    """The same days: what the calls that began in them cost."""
+    """The same days: what the calls that began in them cost, as far as they are over."""
     rows = await reader.fetch(
         """
         WITH today AS (SELECT date_trunc('day', now(), 'UTC') AS start)
@@ -149,6 +149,7 @@ async def spent(reader: Reader) -> list[Spent]:
             FROM model_calls c
             WHERE c.started_at >= today.start - make_interval(days => 7 * d.weeks_ago)
                 AND c.started_at <= now() - make_interval(days => 7 * d.weeks_ago)
+                AND c.status <> 'STARTED'
             GROUP BY 1
         ) c
         ORDER BY d.weeks_ago, c.currency NULLS LAST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,10 +29,8 @@ FLAGS = [
 ]
 EVERYTHING = {"resultTypes": ["violations"]}
 ONLY_COLOURS = {**EVERYTHING, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
-SCHEMES: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
-    ("light", EVERYTHING),
-    ("dark", ONLY_COLOURS),
-)
+Scheme = tuple[Literal["light", "dark"], dict[str, Any]]
+SCHEMES: tuple[Scheme, ...] = (("light", EVERYTHING), ("dark", ONLY_COLOURS))
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -69,10 +67,10 @@ class Tab:
     async def open(self, path: str) -> None:
         await self.page.goto(f"{self.origin}{path}", wait_until="load")
 
-    async def check(self) -> None:
+    async def check(self, schemes: Sequence[Scheme] = SCHEMES) -> None:
         """No fault that axe can see (WCAG A and AA), light and dark, and nothing beyond 320 px."""
         await self.page.evaluate(AXE_SCRIPT)
-        for scheme, options in SCHEMES:
+        for scheme, options in schemes:
             await self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
             found = AxeResults(await self.page.evaluate("o => axe.run(document, o)", options))
             assert found.violations_count == 0, found.generate_report()

@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from deploy.offline_model.server import OfflineModel
-from tests.pages.conftest import Tab
+from tests.pages.conftest import EVERYTHING, Tab
 from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
@@ -22,6 +22,7 @@ PAGES = {
     "overview": "/",
     "runs": "/runs",
     "no run found": "/runs?q=nothing-is-called-this",
+    "a filter misread": "/runs?status=NOTHING",
     "new": "/runs/new?kind=minutes",
     "new trip": "/runs/new?kind=itinerary",
     "running": "/runs/{running}",
@@ -33,6 +34,7 @@ PAGES = {
     "reviewed": "/runs/{confirmed}/review",
     "queue": "/queue",
     "document": "/documents/{document}",
+    "changes of a document": "/documents/{document}?from=0&to=1",
     "observe": "/observe",
     "calls": "/calls",
     "call": "/calls/{call}",
@@ -103,8 +105,7 @@ async def test_a_page_is_accessible_and_fits(
     await page.evaluate(
         "for (const one of document.querySelectorAll('main details:not([name])')) one.open = true"
     )
-    if await page.evaluate("document.documentElement.lang") == "en":
-        await reader.check()
-    else:
-        await reader.fits()  # what axe sees is the same in every language
+    # Names differ with the language, colours with the theme: each is looked at whole once.
+    english = await page.evaluate("document.documentElement.lang") == "en"
+    await reader.check([("light" if english else "dark", EVERYTHING)])
     assert reader.trouble == []
