@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from starlette.datastructures import UploadFile
 
 from api import commands, cursors, edits, requests
+from api.bodies import check_text
 from api.errors import Refusal, misfit, not_found
 from api.idempotency import Done, Tools
 from api.queries.rows import Reader
@@ -134,6 +135,7 @@ async def receive(entry: UploadFile | str) -> Sound:
     """The same, whoever hears it. Raises 413, 415, 422, 503, 507."""
     if isinstance(entry, str):
         raise misfit("/audio", "send the recording as a file")
+    check_text(entry.filename or "", "/audio")
     if not isinstance(entry.file, Incoming):
         raise Refusal(
             503, ErrorCode.UNAVAILABLE, "recordings need a folder: set REDRAFT_BLOB_URL for the API"

@@ -16,6 +16,14 @@ from dataclasses import dataclass
 from api.reading.parsed import Unreadable, Why
 
 HINT = "save it as UTF-8, or name its encoding (charset=…; --encoding NAME)"
+_NAMED = re.compile(
+    r"ascii|utf-8(-sig)?|utf-(16|32)(-[bl]e)?|gb18030|gbk|gb2312|hz|big5(hkscs)?|cp950"
+    r"|shift_jis(x0213|_2004)?|cp932|euc_(jp|jis_2004|jisx0213|kr)|iso2022_(jp|kr)|cp949|johab"
+    r"|iso8859-\d+|cp125\d|cp437|cp775|cp85\d|cp86\d|cp87\d|koi8-[rtu]|kz1048|ptcp154|tis-620"
+    r"|mac-(roman|cyrillic|greek|iceland|latin2|turkish)"
+)
+"""Encodings of texts, by the names that Python gives them. It knows others, which are none, or are
+read so slowly that one file keeps a process for hours."""
 _MARKS = (
     (codecs.BOM_UTF32_LE, ""),
     (codecs.BOM_UTF32_BE, ""),
@@ -72,15 +80,16 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
 def _declared(data: bytes, name: str) -> Decoded:
     try:
         codec = codecs.lookup(name)
-        text = data.decode(codec.name)
-    except LookupError:
+    except (LookupError, ValueError):  # a NUL in it
         detail = f"no encoding has the name {name[:40]!r}; {HINT}"
         raise Unreadable(Why.ENCODING_WRONG, detail) from None
-    except (UnicodeError, ValueError):
+    if not _NAMED.fullmatch(codec.name):
+        raise Unreadable(Why.ENCODING_WRONG, f"{name[:40]!r} is no encoding of text; {HINT}")
+    try:
+        text = data.decode(codec.name)
+    except UnicodeError:
         detail = f"is no {codec.name}, though that was named as its encoding; {HINT}"
         raise Unreadable(Why.ENCODING_WRONG, detail, encoding=codec.name) from None
-    if not isinstance(text, str):
-        raise Unreadable(Why.ENCODING_WRONG, f"{name[:40]!r} is no encoding of text; {HINT}")
     return Decoded(text=text.removeprefix("\ufeff"), encoding=codec.name)
 
 

@@ -291,3 +291,38 @@ async def test_reference_data_of_any_shape_is_refused_or_planned_with(api: Api, 
     if answer.status == 422:
         assert answer.pointers()[0].startswith("/sources/1")
         assert answer.json["detail"]
+
+
+def raw(*parts: tuple[str, bytes], charset: str = "") -> tuple[bytes, str]:
+    """A form by hand and its content type: headers of each part and its content."""
+    body = b"".join(
+        b"--B\r\nContent-Disposition: form-data; %s\r\n\r\n%s\r\n" % (head.encode("latin-1"), data)
+        for head, data in parts
+    )
+    return body + b"--B--\r\n", f"multipart/form-data; boundary=B{charset}"
+
+
+KIND, TITLE = ('name="kind"', b"minutes"), ('name="title"', b"A")
+SOUND = b"RIFF" + b"\0" * 60
+TEXT = 'name="source"; filename="a.txt"\r\nContent-Type: text/plain; charset='
+ODD = {
+    "names in no charset": raw(KIND, TITLE, charset="; charset=undefined"),
+    "names in punycode": raw(KIND, TITLE, charset="; charset=punycode"),
+    "NUL in a name": raw(KIND, TITLE, ('name="audio"; filename="a\0.wav"', SOUND)),
+    "half a sign in a name": raw(
+        KIND, ('name="audio"; filename="+2AA-.wav"', SOUND), charset="; charset=utf-7"
+    ),
+    "a text that takes minutes": raw(KIND, TITLE, (TEXT + "punycode", b"Ana-" + b"ab0" * 200_000)),
+    "NUL in a charset": raw(KIND, TITLE, (TEXT + "a\0", b"x")),
+}
+
+
+@pytest.mark.parametrize("path", ["/api/runs", "/api/documents"])
+@pytest.mark.parametrize("sent", ODD.values(), ids=ODD)
+async def test_a_form_in_an_odd_charset_is_refused_with_a_reason(
+    api: Api, folder: Path, path: str, sent: tuple[bytes, str]
+) -> None:
+    answer = await api.client.post(path, content=sent[0], headers={"content-type": sent[1]})
+    assert answer.status_code in (400, 422), answer.text
+    assert answer.json()["detail"]
+    assert _files(folder) == []

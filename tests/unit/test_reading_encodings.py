@@ -70,7 +70,7 @@ def test_the_place_where_two_encodings_meet_is_named() -> None:
 def test_a_named_encoding_is_taken_or_refused_but_never_replaced() -> None:
     big5 = "張三：我們週五上線".encode("big5")
     assert decode(big5, "big5").text == "張三：我們週五上線"
-    for name in ("ascii", "no-such", "hex", "utf-8"):
+    for name in ("ascii", "no-such", "hex", "utf-8", "punycode", "unicode_escape", "idna", "a\0b"):
         with pytest.raises(Unreadable) as refused:
             decode(big5, name)
         assert refused.value.why is Why.ENCODING_WRONG
