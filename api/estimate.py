@@ -60,6 +60,7 @@ async def estimated(state: State, wanted: requests.Planned) -> Estimate:
         prompts=profile.prompts,
         habits=habits,
         recorded_seconds=wanted.audio_seconds,
+        part_seconds=state.settings.speech_part_seconds,
         count=lru_cache(maxsize=100_000)(count),  # each step plans over the same lines
     )
     steps = await asyncio.to_thread(estimate, asked)
@@ -89,8 +90,10 @@ def _heard(
     step: StepEstimate, speech: wire.Profile | None, seconds: float, today: date
 ) -> PlannedStep:
     """Sound is paid by the minute; what is silent is not sent."""
-    cost = pricing.sound(None if speech is None else speech.prices, seconds=seconds, at=today)
-    return _planned(step, _cost(cost, cost))
+    prices, again = None if speech is None else speech.prices, step.repeats.high / step.parts.high
+    least = pricing.sound(prices, seconds=seconds, at=today)
+    most = pricing.sound(prices, seconds=seconds * (1 + again), at=today)
+    return _planned(step, _cost(least, most))
 
 
 def _step(step: StepEstimate, profile: wire.Profile, today: date) -> PlannedStep:
@@ -108,6 +111,7 @@ def _planned(step: StepEstimate, cost: CostSpan | None) -> PlannedStep:
         times=_span(step.times),
         parts=_span(step.parts),
         calls=_span(step.calls),
+        repeats=_span(step.repeats),
         tokens=TokenSpans(input=_span(step.input), output=_span(step.output)),
         cost=cost,
         replies="measured" if step.measured else "assumed",

@@ -1,8 +1,9 @@
 """What a run would ask of a model before it starts: the kind's own plans and prompts, counted.
 
 Prompts are made and counted as the engine would; how long replies are, nobody knows before: they
-are ranges, of what a profile's calls were like or of what is assumed. Calls that fail, are cut or
-are asked again come on top; so does what a provider's cache takes off.
+are ranges, of what a profile's calls were like or of what is assumed. The most has room for calls
+that are made again: those that are cut, that bring only some of their items, or whose answer could
+not be kept. What a server that fails for an hour costs, and what its cache takes off, is not in it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,17 @@ _TURN_SECONDS = {False: 12.0, True: 5.0}
 _LOOKED_AT, _WIDE_SHARE = 20_000, 0.2
 _BY_ITEM = {"sections": (40, 600), "days": (150, 500)}
 _BY_STEP = {StepName.REVIEW: (15, 1500), StepName.REFINE: (60, 1500)}
+_AGAIN = {
+    StepName.TRANSCRIBE: 0.1,
+    StepName.DRAFT: 0.5,
+    StepName.REVIEW: 0.5,
+    StepName.REFINE: 1.0,
+}
+"""Calls made again, at most, for each that is planned. What a refine could not place is answered
+once."""
+_AGAIN_AT_LEAST = 0.1
+_CONTINUED = 4
+"""Further calls of a draft by days: models often write only some of them, and five is the cap."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,30 +83,48 @@ def exactly(number: int) -> Range:
 
 @dataclass(frozen=True, kw_only=True)
 class Habit:
-    """What the calls of a profile for one step were like: output tokens, and reported by estimated
-    input tokens."""
+    """What the calls of a profile for one step were like: output tokens, reported by estimated
+    input tokens, and how many were made again."""
 
     output: Range | None = None
     input_ratio: float | None = None
+    again: float | None = None
+    """Calls beyond the first of a part, for each part."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepEstimate:
-    """All executions of one step. `parts` are the calls of one of them; `shared` tokens of the
-    least input stand in an earlier call of the same step too; `measured`: reply lengths are those
-    of the profile's calls."""
+    """All executions of one step. `parts` are the calls of one of them, `repeats` those made again
+    in all; `shared` tokens of the least input stand in an earlier call of the same step too;
+    `measured`: reply lengths are those of the profile's calls."""
 
     name: StepName
     times: Range
     parts: Range
     input: Range = NOTHING
     output: Range = NOTHING
+    repeats: Range = NOTHING
     shared: int = 0
     measured: bool = False
 
     @property
-    def calls(self) -> Range:
+    def planned(self) -> Range:
         return self.parts.times(self.times)
+
+    @property
+    def calls(self) -> Range:
+        return self.planned + self.repeats
+
+    def with_repeats(self, most: int) -> StepEstimate:
+        """The same with so many calls at most made again, each as long as the longest is on the
+        average."""
+        planned = max(1, self.planned.high)
+        return replace(
+            self,
+            repeats=Range(low=0, high=most),
+            input=self.input.scaled(1, 1 + most / planned),
+            output=self.output.scaled(1, 1 + most / planned),
+        )
 
     def over(self, other: StepEstimate) -> StepEstimate:
         return replace(
@@ -103,6 +133,7 @@ class StepEstimate:
             parts=self.parts.over(other.parts),
             input=self.input.over(other.input),
             output=self.output.over(other.output),
+            repeats=self.repeats.over(other.repeats),
             shared=min(self.shared, other.shared),
         )
 
@@ -118,6 +149,8 @@ class Asked:
     prompts: Mapping[str, Any] = field(default_factory=dict)
     habits: Mapping[str, Habit] = field(default_factory=dict)
     recorded_seconds: float | None = None
+    part_seconds: float = cutting.LONGEST
+    """Of a recording, at most heard at once."""
     count: Callable[[str], int] = rough_count
 
     def measure(self, prompt: Prompt) -> int:
@@ -131,16 +164,24 @@ def estimate(asked: Asked) -> list[StepEstimate]:
         return _steps(asked)
     little, much = (_steps(_heard(asked, much=much)) for much in (False, True))
     heard = [one.over(other) for one, other in zip(little, much, strict=True)]
-    return [_hearing(asked.recorded_seconds), *heard]
+    return [_hearing(asked.recorded_seconds, asked.part_seconds), *heard]
 
 
-def _hearing(seconds: float) -> StepEstimate:
-    """A part ends at the quietest place between the longest and a share of it."""
-    shortest = cutting.LONGEST * cutting.SHORTEST
+def _hearing(seconds: float, longest: float) -> StepEstimate:
+    """A part ends at the quietest place between the longest and a share of it; nobody is asked
+    for one in which nobody speaks."""
+    shortest = longest * cutting.SHORTEST
     parts = Range(
-        low=max(1, math.ceil(seconds / cutting.LONGEST)), high=max(1, math.ceil(seconds / shortest))
+        low=max(1, math.ceil(seconds / longest)), high=max(1, math.ceil(seconds / shortest))
     )
-    return StepEstimate(name=StepName.TRANSCRIBE, times=exactly(1), parts=parts)
+    heard = StepEstimate(name=StepName.TRANSCRIBE, times=exactly(1), parts=parts)
+    return heard.with_repeats(_repeats(heard, Habit()))
+
+
+def _repeats(step: StepEstimate, habit: Habit) -> int:
+    """Twice as many as in the profile's calls, or as is assumed."""
+    share = _AGAIN[step.name] if habit.again is None else 2 * habit.again + _AGAIN_AT_LEAST
+    return math.ceil(step.planned.high * min(share, _CONTINUED))
 
 
 def _heard(asked: Asked, *, much: bool) -> Asked:
@@ -204,6 +245,11 @@ def _draft(asked: Asked) -> tuple[StepEstimate, Range]:
         output=outputs,
         measured=habit.output is not None,
     )
+    most = _repeats(made, habit)
+    if habit.again is None and _by_days(asked.kind.prompt(work, plans[0], ())):
+        days = asked.kind.expected(work, plans[0])
+        most = _CONTINUED if days is None else min(_CONTINUED, len(days) - 1)
+    made = made.with_repeats(most)
     return made, written.scaled(0.6, 1.0)  # without keys, quotes and what is written twice
 
 
@@ -212,7 +258,7 @@ def _later(asked: Asked, step: StepName, length: Range, times: Range) -> StepEst
     few, many = (_of_issues(asked, step, length, count) for count in (1, MOST_ISSUES))
     habit = asked.habits.get(step, Habit())
     once = few.over(many)
-    return replace(
+    made = replace(
         once,
         times=times,
         input=_as_counted(asked, once.input, habit).times(times),
@@ -220,6 +266,7 @@ def _later(asked: Asked, step: StepName, length: Range, times: Range) -> StepEst
         shared=once.shared * times.low,
         measured=habit.output is not None,
     )
+    return made.with_repeats(_repeats(made, habit))
 
 
 def _of_issues(asked: Asked, step: StepName, length: Range, issues: int) -> StepEstimate:
@@ -283,8 +330,12 @@ def _reply(asked: Asked, work: Work, plan: PartPlan, prompt: Prompt) -> Range:
         low, high = _BY_STEP[work.step]
         return Range(low=min(low, most), high=min(high, most))
     keys = asked.kind.expected(work, plan) or ("",)
-    low, high = _BY_ITEM["days" if "redraft_itinerary" in prompt.schema_name else "sections"]
+    low, high = _BY_ITEM["days" if _by_days(prompt) else "sections"]
     return Range(low=min(low * len(keys), most), high=min(high * len(keys), most))
+
+
+def _by_days(prompt: Prompt) -> bool:
+    return prompt.schema_name == "redraft_itinerary"
 
 
 def _as_counted(asked: Asked, size: Range, habit: Habit) -> Range:

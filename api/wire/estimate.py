@@ -30,21 +30,24 @@ class TokenSpans(Wire):
 
 
 class PlannedStep(Wire):
-    """All executions of a step. `parts` are the calls of one of them, side by side. `replies`:
-    whether their length is `measured` in calls of this profile, or `assumed`."""
+    """All executions of a step. `parts` are the calls of one of them, side by side; `repeats` those
+    of `calls` that are made again: cut, with items missing, answered once more. `replies`: whether
+    their length is `measured` in calls of this profile, or `assumed`."""
 
     name: str
     times: Span
     parts: Span
     calls: Span
+    repeats: Span
     tokens: TokenSpans
     cost: CostSpan | None = Field(description="null when the price is unknown")
     replies: Literal["measured", "assumed"]
 
 
 class Estimate(Wire):
-    """`begins_with` is the run's first step. `may_stop_at` names limits that the most would reach.
-    Calls that fail, are cut or are asked again come on top."""
+    """`begins_with` is the run's first step. `may_stop_at` names limits that the most would reach:
+    all rounds, and as many calls made again as there are at most. A server that fails for long can
+    take more."""
 
     kind: str
     profile: wire.ProfileRef

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
+from tests import read_rows as rows
 from tests.api.harness import MINUTES, Api
 
 PRICES = {"currency": "EUR", "tables": [{"input": "2", "output": "10"}]}
@@ -18,7 +20,11 @@ async def test_calls_tokens_and_cost_are_ranges(api: Api) -> None:
     answer = await api.post("/api/estimate", {**MINUTES, "max_rounds": 2})
     found = answer.json
     assert answer.status == 200, found
-    assert found["calls"] == {"min": 1, "max": 4}
+    assert found["calls"] == {"min": 1, "max": 2 + 2 + 1 + 2}, "two rounds, and calls made again"
+    assert [step["repeats"] for step in found["steps"]] == [
+        {"min": 0, "max": 1},
+        {"min": 0, "max": 2},
+    ]
     assert [step["name"] for step in found["steps"]] == ["review", "refine"]
     tokens = found["tokens"]
     assert 0 < tokens["input"]["min"] < tokens["input"]["max"]
@@ -43,7 +49,7 @@ async def test_a_run_without_a_text_begins_with_its_draft(api: Api) -> None:
     found = (await api.post("/api/estimate", wanted)).json
     assert (found["begins_with"], found["steps"][0]["calls"]) == (
         "transcribe",
-        {"min": 12, "max": 20},
+        {"min": 12, "max": 20 + 2},
     )
 
 
@@ -71,3 +77,21 @@ async def test_what_a_start_would_refuse_is_refused_with_the_same_pointer(api: A
         if "audio_seconds" not in fields:
             started = await api.post("/api/runs", wanted)
             assert started.pointers() == [pointer]
+
+
+async def test_what_calls_of_the_profile_were_like_stands_for_what_is_assumed(api: Api) -> None:
+    """Six of seven parts were done by one call, one by two of them."""
+    run = await api.run()
+    step = await rows.add_step(api.pool, run["id"])
+    model = await api.pool.fetchval("SELECT model FROM profiles WHERE name = 'default'")
+    told: dict[str, Any] = {"status": "SUCCEEDED", "usage_source": "reported", "tokens_input": 500}
+    told |= {"ended_at": datetime.now(UTC), "estimated_input": 500, "model": model}
+    for number in range(7):
+        output = {"part": f"p{number}", "tokens_output": 70 + number}
+        await rows.add_call(api.pool, run["id"], step, **told, **output)
+    cut = {**told, "status": "FAILED", "part": "p0", "number": 2, "tokens_output": 5}
+    await rows.add_call(api.pool, run["id"], step, **cut)
+    [review] = (await api.post("/api/estimate", {**MINUTES, "max_rounds": 1})).json["steps"][:1]
+    assert review["replies"] == "measured"
+    assert review["repeats"] == {"min": 0, "max": 1}
+    assert review["tokens"]["output"] == {"min": 70, "max": 2 * 76}

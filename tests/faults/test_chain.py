@@ -19,20 +19,24 @@ from deploy.offline_model.server import OfflineModel
 from tests import sounds
 from tests.eventually import eventually
 from tests.fake_llm import FakeLLM, Reply, Request, good_reviewer
+from tests.fake_llm.players import Player
 from tests.fake_llm.recogniser import FakeRecogniser, Says
 from tests.faults.chains_of_calls import SLOW
 from tests.faults.everything import Mortals
-from tests.faults.kit import PATIENT
-from tests.faults.power_cut import power_cut
+from tests.faults.kit import PATIENT, planted
+from tests.faults.power_cut import LONG, power_cut
 from tests.faults.rows import children_of, left_of
 from tests.services import ROOT, PostgresServer, TemporalServer
-from tests.stack import Json, Stack
+from tests.stack import Json, Stack, minutes
 from tests.unit.trips import material
 
 SAID = """Ana: Let's talk about the blue box, which the customers wait for.
 Bo: The paint is dry and the lid fits since yesterday evening.
 Ana: We decided to ship the blue box on Friday.
 Bo: I will write the note for the customers."""
+
+
+THREE = {"max_rounds": 3}
 
 
 def sources_of_a_trip(name: str) -> list[Json]:
@@ -221,8 +225,10 @@ def files_in(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-async def recorded(chain: Stack, title: str, files: Sequence[tuple[str, Any]]) -> Json:
-    sound = ("audio", ("talk.wav", sounds.wav([(1.0, True)]), "audio/wav"))
+async def recorded(
+    chain: Stack, title: str, files: Sequence[tuple[str, Any]], *, seconds: float = 1.0
+) -> Json:
+    sound = ("audio", ("talk.wav", sounds.wav([(seconds, True)]), "audio/wav"))
     answer = await chain.http.post(
         "/api/documents", data={"kind": "minutes", "title": title}, files=[sound, *files]
     )
@@ -231,6 +237,66 @@ async def recorded(chain: Stack, title: str, files: Sequence[tuple[str, Any]]) -
     code, run = await chain.call("POST", path, {})
     assert code == 201, run
     return dict(run)
+
+
+@pytest.mark.timeout(200)
+async def test_what_a_run_took_lies_within_its_estimate(
+    chain: Stack, llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text in rounds, a long transcript in windows whose every part is cut once, a recording, and
+    a trip whose days come two at a time."""
+    llm.script(_cut_once(good_reviewer(errors=planted(3))))
+    monkeypatch.setenv("OFFLINE_STOP_AFTER_ITEMS", "2")
+    planner = OfflineModel(rate=0)
+    port = await planner.start()
+    trips = {"name": "trips", "model": "offline", "base_url": f"http://127.0.0.1:{port}/v1"}
+    small = {"name": "estimated", "model": "fake", "prompts": {"window_tokens": 800}}
+    trip = {"kind": "itinerary", "sources": sources_of_a_trip("08")}
+    wanted: dict[str, Json] = {
+        "rounds": minutes(errors=3),
+        "windows": {"kind": "minutes", "profile": "estimated", "sources": [transcript(LONG)]},
+        "trip": {**trip, "profile": "trips"},
+    }
+    async with FakeRecogniser() as heard:
+        speech = {"name": "speech", "model": "fake", "base_url": heard.base_url}
+        for profile in (speech, small, trips):
+            assert (await chain.call("POST", "/api/profiles", profile))[0] == 201
+        expected = {title: await estimate(chain, given) for title, given in wanted.items()}
+        expected["heard"] = await estimate(chain, {"kind": "minutes", "audio_seconds": 10.0})
+        runs = {
+            title: await chain.create({**THREE, **given, "title": title})
+            for title, given in wanted.items()
+        }
+        runs["heard"] = await recorded(chain, "heard", [], seconds=10.0)
+        for title, begun in runs.items():
+            run = await chain.until(begun["id"], "AWAITING_CONFIRMATION", seconds=100)
+            took = {"calls": run["calls"], **{k: run["tokens"][k] for k in ("input", "output")}}
+            spans = {"calls": expected[title]["calls"], **expected[title]["tokens"]}
+            within = {name: one["min"] <= took[name] <= one["max"] for name, one in spans.items()}
+            assert all(within.values()), (title, took, spans)
+            assert spans["calls"]["max"] <= 4 * took["calls"], "a range that says something"
+    await planner.stop()
+
+
+async def estimate(chain: Stack, given: Json) -> Json:
+    code, expected = await chain.call("POST", "/api/estimate", {**THREE, **given})
+    assert code == 200, expected
+    return dict(expected)
+
+
+def _cut_once(good: Player) -> Player:
+    """The first reply to each window of a draft ends behind its second section."""
+    seen = set[str]()
+
+    def play(request: Request) -> Reply:
+        reply = good(request)
+        assert isinstance(reply, Reply)
+        if request.schema != "redraft_draft" or request.part in seen:
+            return reply
+        seen.add(request.part)
+        return replace(reply, items=(reply.items or [])[:2], finish_reason="length")
+
+    return play
 
 
 @pytest.mark.timeout(300)
