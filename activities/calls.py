@@ -12,20 +12,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from activities.budget import Refused, reserve
+from activities.budget import Refused
 from activities.ending import as_stored, closing_of
 from activities.failures import Failure, Verdict, prompt_cut
-from activities.items import ItemWriter, PartState, Place, keep_items
+from activities.items import ItemWriter, PartState, keep_items
 from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
 from activities.model.learned import Size
 from activities.model.limits import give_back
-from activities.projection import CallClosing, CallOpening, PartAfter, close_call, open_call
+from activities.projection import CallClosing, PartAfter, close_call
 from activities.spinning import fingerprint, noted, repeats
-from activities.step import PartEnd, PartEndCode, Step, limited
+from activities.step import Asked, PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
-from workflows.vocabulary import GUARDRAILS, Reason, RunStatus
+from workflows.vocabulary import GUARDRAILS, Reason
 
 _NOTHING_MADE = frozenset({Verdict.RETRY, Verdict.AGAIN})
 """Where nothing was received nothing was made and paid: the part's caps do not count it."""
@@ -76,13 +76,7 @@ class PartCall:
         self.writer = ItemWriter(
             pool=step.tools.pool,
             watch=step.watch,
-            place=Place(
-                run_id=claimed.run.id,
-                step_id=claimed.step_id,
-                plan_id=claimed.plan_id,
-                part=part.plan.part,
-                call_id=self.id,
-            ),
+            place=step.place(part, self.id),
             kind=claimed.kind,
             work=replace(claimed.work, refused=part.refused),
             part=part,
@@ -97,51 +91,17 @@ class PartCall:
         self.metered.call = self.call
 
     async def open(self) -> bool:
-        """Commits the row before the request; False when the fence refuses."""
-        claimed, profile = self.step.claimed, self.step.claimed.profile
-        days = self.step.tools.settings.body_retention_days
-        opening = CallOpening(
-            call_id=self.id,
-            run_id=claimed.run.id,
-            step_id=claimed.step_id,
-            plan_id=claimed.plan_id,
-            step_name=claimed.name,
-            round=claimed.round,
-            part=self.part.plan.part,
-            profile=profile,
-            kind_version=claimed.kind.version,
-            prompt_hash=prompt_hash(profile, self.prompt),
-            need=self.need,
+        """Commits the row before the request; False when fence or limits refuse."""
+        asked = Asked(
+            prompt_hash=prompt_hash(self.need.profile, self.prompt),
             size=self.size,
+            recipe=self._recipe(),
             kept=len(self.part.kept),
-            recipe=self._recipe() if days else None,
-            body_seconds=days * 86_400.0,
         )
-
-        async def work(connection: Connection) -> bool:
-            fence = await claimed.lock(connection)
-            if fence is None:
-                self.step.watch.gone()
-                return False
-            run = fence.run
-            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
-                return False
-            if fence.refusal is not None:
-                return False
-            meter = self.step.meter
-            self.refused = await reserve(connection, run, self.id, self.need, meter)
-            if self.refused is not None:
-                return False
-            await open_call(connection, opening)
-            return True
-
-        if not await self.step.opens(work):
-            self.step.meter.forget(self.id)
-            if self.refused is None:
-                self.step.watch.stop(Reason.INTERRUPTED)
-            return False
-        self.part.calls += 1
-        return True
+        opened = await self.step.opens(self.step.opening(self.writer.place, self.need, asked))
+        self.refused = opened if isinstance(opened, Refused) else None
+        self.part.calls += opened is True
+        return opened is True
 
     @property
     def may_fit_later(self) -> bool:
@@ -149,7 +109,6 @@ class PartCall:
         return self.refused is not None and self.refused.reason in _FREED_BY_SIBLINGS
 
     def _recipe(self) -> dict[str, Any]:
-        """The pieces of the prompt by their ids: with them it can be made again."""
         claimed = self.step.claimed
         return {
             **self.prompt.recipe,

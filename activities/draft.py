@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from activities.claim import Claimed
 from activities.projection import StepClosing, close_step
-from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
+from activities.record import RunRow
+from activities.revision import write_revision
 from deploy.database import Connection, clean
 from workflows.kinds.kind import FOLLOWS, Item
-from workflows.vocabulary import Actor, EventType, StepStatus
+from workflows.vocabulary import StepStatus
 
 
 class DraftCloser:
@@ -27,32 +28,7 @@ class DraftCloser:
         self.body = await asyncio.to_thread(self.claimed.kind.draft, self.claimed.work, pieces)
 
     async def close(self, connection: Connection, run: RunRow) -> None:
-        number = await insert_revision(
-            connection,
-            NewRevision(
-                document_id=run.document_id,
-                body=clean(self.body),
-                base=None,
-                author="run",
-                run_id=run.id,
-                step_id=self.claimed.step_id,
-                round=0,
-            ),
-        )
-        await append_event(
-            connection,
-            run.id,
-            Event(
-                type=EventType.REVISION_CREATED,
-                actor=Actor.WORKER,
-                data={
-                    "revision": number,
-                    "base": None,
-                    "step_id": self.claimed.step_id,
-                    "round": 0,
-                },
-            ),
-        )
+        number = await write_revision(connection, run, self.claimed, clean(self.body))
         await close_step(
             connection,
             StepClosing(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from activities import failures
@@ -20,6 +21,7 @@ from workflows.vocabulary import Reason
 EARLY_ENDS_CAP = 5
 CALLS_CAP = 20
 BARREN_CAP = 3
+Tell = Callable[[Connection], Awaitable[None]]
 SHORT_WAIT = 1.5
 """Waits up to this are done in the slot: timers below a second do not exist in Temporal."""
 
@@ -60,7 +62,7 @@ async def run_part(step: Step, part: PartState) -> PartEnd:
         if step.watch.leaving:
             return await handed_over(step)
         if not part.refused and _has_all(step, part):
-            return await _done(step, part)
+            return await done_without_call(step, part)
         stop = capped(part, last_cause)
         if stop is not None:
             return stop
@@ -85,9 +87,9 @@ def _has_all(step: Step, part: PartState) -> bool:
     return expected is not None and {item.key for item in part.kept}.issuperset(expected)
 
 
-async def _done(step: Step, part: PartState) -> PartEnd:
-    """The part ends without a call."""
-    refused = await step.settles(lambda c: _store_done(step, part, c))
+async def done_without_call(step: Step, part: PartState, tell: Tell | None = None) -> PartEnd:
+    """The part ends; `tell` belongs to its transaction."""
+    refused = await step.settles(lambda c: _store_done(step, part, c, tell))
     if refused is not None:
         step.watch.stop(refused)
         return PartEnd(code=PartEndCode.STOPPED)
@@ -95,7 +97,9 @@ async def _done(step: Step, part: PartState) -> PartEnd:
     return PartEnd(code=PartEndCode.DONE)
 
 
-async def _store_done(step: Step, part: PartState, connection: Connection) -> Reason | None:
+async def _store_done(
+    step: Step, part: PartState, connection: Connection, tell: Tell | None
+) -> Reason | None:
     claimed = step.claimed
     fence = await claimed.lock(connection)
     if fence is None:
@@ -111,6 +115,8 @@ async def _store_done(step: Step, part: PartState, connection: Connection) -> Re
         claimed.plan_id,
         part.plan.part,
     )
+    if tell is not None:
+        await tell(connection)
     return None
 
 

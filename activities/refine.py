@@ -9,14 +9,15 @@ from collections.abc import Mapping, Sequence
 from activities.claim import Claimed
 from activities.outcomes import Advance, assess, finish_round, go_on
 from activities.projection import StepClosing, close_step
-from activities.record import Event, NewRevision, RunRow, append_event, insert_revision
+from activities.record import RunRow
 from activities.review import fix_issue, read_issues, reopen_issue
+from activities.revision import write_revision
 from activities.verified import verified
 from deploy.database import Connection, clean
 from workflows.issues import Known, after_refine, back_to, merged
 from workflows.kinds.kind import Finding, Item, Refined
 from workflows.scoring import standing
-from workflows.vocabulary import Actor, EventType, Reason, Severity, StepStatus
+from workflows.vocabulary import Reason, Severity, StepStatus
 
 
 class RefineCloser:
@@ -117,33 +118,7 @@ class RefineCloser:
         repeated = await _seen_before(connection, run, body)
         if repeated is not None:
             return None, repeated
-        number = await insert_revision(
-            connection,
-            NewRevision(
-                document_id=run.document_id,
-                body=body,
-                base=claimed.input_revision,
-                author="run",
-                run_id=run.id,
-                step_id=claimed.step_id,
-                round=claimed.round,
-            ),
-        )
-        await append_event(
-            connection,
-            run.id,
-            Event(
-                type=EventType.REVISION_CREATED,
-                actor=Actor.WORKER,
-                data={
-                    "revision": number,
-                    "base": claimed.input_revision,
-                    "step_id": claimed.step_id,
-                    "round": claimed.round,
-                },
-            ),
-        )
-        return number, None
+        return await write_revision(connection, run, claimed, body), None
 
 
 async def _body_of(connection: Connection, document_id: str, number: int) -> str:

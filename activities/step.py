@@ -9,12 +9,15 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Protocol
 
+from activities.budget import Refused, reserve
 from activities.claim import Claimed
 from activities.failures import Failure
 from activities.hooks import Hook, committed, effect
-from activities.items import PartState
-from activities.metering import Meter
+from activities.items import PartState, Place
+from activities.metering import Meter, Need
 from activities.model.client import ModelCall
+from activities.model.learned import Size
+from activities.projection import CallOpening, open_call
 from activities.record import RunRow
 from activities.recording import Ear
 from activities.tools import Tools
@@ -22,7 +25,7 @@ from activities.watch import Watch
 from deploy.database import Connection, Result
 from workflows.budget import SECONDS
 from workflows.kinds.kind import Item
-from workflows.vocabulary import Reason
+from workflows.vocabulary import Reason, RunStatus
 
 
 class PartEndCode(StrEnum):
@@ -47,6 +50,18 @@ def limited(part: PartState, reason: Reason, params: Mapping[str, Any]) -> PartE
     """A limit of the run is in the way of this part's next token."""
     facts = {"part": part.plan.part, **params}
     return PartEnd(code=PartEndCode.LIMITED, reason=reason, params=facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a call asks for, as its row tells of it."""
+
+    prompt_hash: str
+    size: Size
+    recipe: Mapping[str, Any]
+    """The pieces of the request by their ids: with them it can be made again."""
+    kept: int = 0
+    """Items that its part has already."""
 
 
 class Closer(Protocol):
@@ -88,9 +103,59 @@ class Step:
         open_parts = [part.plan for part in self.claimed.parts if not part.done]
         return Ear(tools=self.tools, run=self.claimed.run, open_parts=open_parts, leave=self.leave)
 
-    async def opens(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
-        """The transaction of a call's row, before its request."""
-        return await committed(Hook.OPEN_CALL, self.tools.pool, work, patience=float("inf"))
+    def place(self, part: PartState, call_id: str) -> Place:
+        """Where the items of this call belong."""
+        claimed = self.claimed
+        return Place(
+            run_id=claimed.run.id,
+            step_id=claimed.step_id,
+            plan_id=claimed.plan_id,
+            part=part.plan.part,
+            call_id=call_id,
+        )
+
+    def opening(self, place: Place, need: Need, asked: Asked) -> CallOpening:
+        claimed, days = self.claimed, self.tools.settings.body_retention_days
+        return CallOpening(
+            **vars(place),
+            step_name=claimed.name,
+            round=claimed.round,
+            profile=need.profile,
+            kind_version=claimed.kind.version,
+            prompt_hash=asked.prompt_hash,
+            need=need,
+            size=asked.size,
+            kept=asked.kept,
+            recipe=asked.recipe if days else None,
+            body_seconds=days * 86_400.0,
+        )
+
+    async def opens(self, opening: CallOpening) -> Refused | bool:
+        """Commits a call's row, and reserves what it needs, before the request. Refused: a limit
+        lets no call begin; False: the fence does not, and the step ends."""
+        claimed = self.claimed
+
+        async def work(connection: Connection) -> Refused | bool:
+            fence = await claimed.lock(connection)
+            if fence is None:
+                self.watch.gone()
+                return False
+            run = fence.run
+            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
+                return False
+            if fence.refusal is not None or not fence.plan_in_force:
+                return False
+            refused = await reserve(connection, run, opening.call_id, opening.need, self.meter)
+            if refused is None:
+                await open_call(connection, opening)
+            return refused or True
+
+        opened = await committed(Hook.OPEN_CALL, self.tools.pool, work, patience=float("inf"))
+        if opened is not True:
+            self.meter.forget(opening.call_id)
+        if opened is False:
+            self.watch.stop(Reason.INTERRUPTED)
+        return opened
 
     async def settles(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """The transaction of all that a call brought."""

@@ -13,19 +13,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from activities.budget import Refused, reserve
+from activities.budget import Refused
 from activities.calls import failed
 from activities.failures import Verdict
-from activities.items import PartState, Place, keep_items
+from activities.items import PartState, keep_items
 from activities.metering import Need
 from activities.model.learned import Size
 from activities.model.recogniser import Heard
 from activities.model.tokens import Usage
-from activities.parts import capped, handed_over, room
-from activities.projection import CallClosing, CallOpening, close_call, open_call
+from activities.parts import capped, done_without_call, handed_over, room
+from activities.projection import CallClosing, PartAfter, close_call
 from activities.record import Event, append_event
 from activities.recording import Piece, seconds_of, span_of, unless_stopped
-from activities.step import PartEnd, PartEndCode, Step, limited
+from activities.step import Asked, PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, clean, new_id
 from workflows.cutting import SILENT_LEVEL
 from workflows.kinds.kind import Item
@@ -35,7 +35,6 @@ from workflows.vocabulary import (
     CallStatus,
     EventType,
     Reason,
-    RunStatus,
     UsageSource,
 )
 
@@ -43,7 +42,6 @@ AT_ONCE = 2
 """Parts under way: while a server hears one, the next is decoded and sent."""
 LONGEST_TEXT = 100_000
 """Characters of one part; five minutes of talk are about five thousand."""
-_NOTHING = Heard(reply={"text": ""})
 
 
 async def hear_part(step: Step, part: PartState) -> PartEnd:
@@ -59,7 +57,7 @@ async def hear_part(step: Step, part: PartState) -> PartEnd:
                 return PartEnd(code=PartEndCode.STOPPED)
         hearing = Hearing(step, part, piece)
         if hearing.silent:  # it would be asked, and paid, for inventions
-            return await hearing.settle(_NOTHING) or PartEnd(code=PartEndCode.DONE)
+            return await done_without_call(step, part, hearing.tell)
         if (wait := await room(step, 0)) is not None:
             return wait
         if not await hearing.open():
@@ -99,6 +97,7 @@ class Hearing:
         self.language = step.claimed.work.material.language
         profile, seconds = step.claimed.profile, self.span.seconds
         self.need = Need(prompt=0, output=0, profile=profile, sound=seconds)
+        self.place = step.place(part, self.id)
         self.refused: Refused | None = None
 
     @property
@@ -107,53 +106,17 @@ class Hearing:
 
     async def open(self) -> bool:
         """Commits the row before the request; False when fence or limits refuse."""
-        claimed, opening = self.step.claimed, self._opening()
-
-        async def work(connection: Connection) -> bool:
-            fence = await claimed.lock(connection)
-            if fence is None:
-                self.step.watch.gone()
-                return False
-            run = fence.run
-            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
-                return False
-            if fence.refusal is not None or not claimed.may_commit(fence):
-                return False
-            self.refused = await reserve(connection, run, self.id, self.need, self.step.meter)
-            if self.refused is not None:
-                return False
-            await open_call(connection, opening)
-            return True
-
-        if not await self.step.opens(work):
-            self.step.meter.forget(self.id)
-            if self.refused is None:
-                self.step.watch.stop(Reason.INTERRUPTED)
-            return False
-        self.part.calls += 1
-        return True
-
-    def _opening(self) -> CallOpening:
-        claimed, profile = self.step.claimed, self.step.claimed.profile
-        days = self.step.tools.settings.body_retention_days
-        told = f"{profile.model}\n{self.language}\n".encode()
-        recipe = {"step": str(claimed.name), "part": self.part.plan.part, **self.part.plan.spec}
-        return CallOpening(
-            call_id=self.id,
-            run_id=claimed.run.id,
-            step_id=claimed.step_id,
-            plan_id=claimed.plan_id,
-            step_name=claimed.name,
-            round=claimed.round,
-            part=self.part.plan.part,
-            profile=profile,
-            kind_version=claimed.kind.version,
+        told = f"{self.need.profile.model}\n{self.language}\n".encode()
+        plan = self.part.plan
+        asked = Asked(
             prompt_hash=hashlib.sha256(told + self.piece.wav).hexdigest(),
-            need=self.need,
             size=Size(tokens=0, wide=False),
-            recipe=recipe if days else None,
-            body_seconds=days * 86_400.0,
+            recipe={"step": str(self.step.claimed.name), "part": plan.part, **plan.spec},
         )
+        opened = await self.step.opens(self.step.opening(self.place, self.need, asked))
+        self.refused = opened if isinstance(opened, Refused) else None
+        self.part.calls += opened is True
+        return opened is True
 
     def not_opened(self) -> PartEnd:
         if self.refused is None or self.step.aborted:
@@ -254,51 +217,33 @@ class Hearing:
         refused = fence.refusal
         finished = refused is None and done and claimed.may_commit(fence)
         if finished and items:
-            await keep_items(connection, self._place(), items)
+            await keep_items(connection, self.place, items)
         if done and not finished:
             lost = refused or Reason.INTERRUPTED
             closing = replace(
                 closing, status=CallStatus.CANCELLED, end_cause=lost, items_kept=0, text=""
             )
-        await close_call(connection, closing)
-        if refused is not None:
-            return refused
-        await self._write_part(connection, finished=finished)
+        await close_call(connection, closing, None if refused else self._after(finished=finished))
         if finished:
-            await self._tell(connection)
-        return Reason.INTERRUPTED if done and not finished else None
+            await self.tell(connection)
+        return refused or (Reason.INTERRUPTED if done and not finished else None)
 
-    def _place(self) -> Place:
-        claimed = self.step.claimed
-        return Place(
-            run_id=claimed.run.id,
-            step_id=claimed.step_id,
-            plan_id=claimed.plan_id,
-            part=self.part.plan.part,
-            call_id=self.id,
-        )
-
-    async def _write_part(self, connection: Connection, *, finished: bool) -> None:
+    def _after(self, *, finished: bool) -> PartAfter:
         """Counters and end of the part. Anything heard ends a row of provider failures."""
-        await connection.execute(
-            """
-            WITH received AS (
-                UPDATE runs SET failures = 0, failing_since = NULL, last_error_code = NULL
-                WHERE id = $6 AND $5 AND (failures > 0 OR failing_since IS NOT NULL)
-            )
-            UPDATE step_parts SET calls = $3, early_ends = $4,
-                done_at = CASE WHEN $5 THEN now() ELSE done_at END
-            WHERE plan_id = $1 AND part = $2
-            """,
-            self.step.claimed.plan_id,
-            self.part.plan.part,
-            self.part.calls,
-            self.part.early_ends,
-            finished,
-            self.step.claimed.run.id,
+        return PartAfter(
+            plan_id=self.place.plan_id,
+            part=self.place.part,
+            calls=self.part.calls,
+            early_ends=self.part.early_ends,
+            barren=0,
+            mark=None,
+            finished=finished,
+            result={},
+            replied=finished,
+            stop=None,
         )
 
-    async def _tell(self, connection: Connection) -> None:
+    async def tell(self, connection: Connection) -> None:
         """How far the recording is heard, in seconds."""
         parts = self.step.claimed.parts
         done = [one.plan for one in parts if one.done or one is self.part]

@@ -6,7 +6,7 @@ from tests.protocol.removals import death
 from tests.protocol.removals.removal import Removal
 
 CLAIM, CALLS, FENCE = "activities/claim.py", "activities/calls.py", "activities/fence.py"
-PROJECTION = "activities/projection.py"
+PROJECTION, STEP = "activities/projection.py", "activities/step.py"
 
 # Rules of the code that the model, coarser than it, has no name for.
 EXTRA: dict[str, str] = {
@@ -144,7 +144,7 @@ COMMITS = (
     ),
     Removal(
         "commit_repeats",
-        "activities/step.py",
+        STEP,
         'committed(Hook.SETTLE, self.tools.pool, work, patience=float("inf"))',
         "committed(Hook.SETTLE, self.tools.pool, work, patience=0.0)",
     ),
@@ -228,15 +228,15 @@ CALL_ROWS = (
     ),
     Removal(
         "call_fenced",
-        CALLS,
-        """            if fence.refusal is not None:
+        STEP,
+        """            if fence.refusal is not None or not fence.plan_in_force:
                 return False
 """,
         "",
     ),
     Removal(
         "call_needs_running",
-        CALLS,
+        STEP,
         """            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
                 return False
 """,
