@@ -205,3 +205,15 @@ def test_evidence_is_found_through_all_sources_with_its_second_and_neighbours() 
     assert (found["T4"].source, found["T4"].meant.seconds) == ("b", 62)
     assert [heard.name for heard in found["T4"].lines] == ["T3", "T4", "T5"]
     assert found["T4"].sound.endswith("/sources/b/audio")
+
+
+def test_a_change_is_told_from_any_other_by_its_contents() -> None:
+    def contents(new: str) -> list[str]:
+        stretches = sheet(OLD, new, Marks()).stretches
+        found = (one.contents for stretch in stretches for one in stretch.passages)
+        return [one for one in found if one]
+
+    [first] = contents(NEW)
+    longer = "Another passage stands above it.\n\n" + NEW
+    assert first in contents(longer)  # wherever it stands
+    assert first not in contents(NEW.replace("12", "13"))
