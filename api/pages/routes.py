@@ -27,7 +27,7 @@ from api.pages import runs as pages_runs
 from api.pages import settings as pages_settings
 from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states, versions
-from api.pages.render import page, static, static_files, words_of
+from api.pages.render import page, static, static_files, static_version, words_of
 from api.pages.run import run_page
 from api.principals import Scope
 
@@ -60,11 +60,10 @@ async def static_file(version: str, name: str) -> Response:
     file = static_files().get(name)
     if file is None:
         raise not_found("file")
-    return Response(
-        file.content,
-        media_type=file.media_type,
-        headers={"Cache-Control": "public, max-age=31536000, immutable"},
-    )
+    # While old and new processes answer by turns, another version's file must not be kept as this.
+    ours = version == static_version()
+    cache = "public, max-age=31536000, immutable" if ours else "no-store"
+    return Response(file.content, media_type=file.media_type, headers={"Cache-Control": cache})
 
 
 @router.get("/runs/{run_id}", dependencies=SHOWS)

@@ -314,6 +314,8 @@ async def test_pages_carry_the_headers_that_keep_foreign_things_out(
     served = await browser.open(script)
     assert served.headers["content-type"].startswith("text/javascript")
     assert "immutable" in served.headers["cache-control"]
+    other = await browser.open(f"/static/0/{script.rpartition('/')[2]}")
+    assert other.headers["cache-control"] == "no-store"  # what another version asked for
     form = await browser.form(f"/runs/{run['id']}", f"/runs/{run['id']}/interrupt")
     foreign = await api.client.post(
         form.action, data=form.fields, headers={"origin": "https://attacker.example"}
