@@ -15,13 +15,14 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics, recordings
 from api.auth import authenticate, is_loopback, unauthenticated
-from api.errors import Refusal, log_failure, of_failure, problem, too_large
+from api.errors import Refusal, log_failure, not_found, of_failure, problem, too_large
 from api.principals import NOBODY
 from api.requests import FORM_BYTES, TEXT_BYTES
 from api.state import State
@@ -92,6 +93,16 @@ def _check_origin(method: str, headers: Headers) -> None:
     other = origin is not None and _place(origin) != host
     if other or (origin is None and site == "cross-site"):
         raise Refusal(403, ErrorCode.BAD_ORIGIN, "writes from pages of another origin are refused")
+
+
+def _check_form(headers: Headers) -> None:
+    """Of any other charset its reader takes what Python knows, be it no encoding of text."""
+    kind, options = parse_options_header(headers.get("content-type"))
+    charset = options.get(b"charset", b"utf-8").lower()
+    if kind == b"multipart/form-data" and charset not in (b"utf-8", b"utf8", b"us-ascii"):
+        raise Refusal(
+            415, ErrorCode.UNSUPPORTED_MEDIA, "the names of a form are UTF-8; leave its charset out"
+        )
 
 
 def largest_body(path: str, headers: Headers, settings: Settings) -> int:
@@ -248,6 +259,9 @@ class Edge:
         scope["redraft.principal"] = principal
         if principal is NOBODY and scope["path"] not in OPEN_PATHS:
             raise unauthenticated()
+        if "\0" in scope["path"]:  # no id and no name holds it, and no row can
+            raise not_found("page")
+        _check_form(headers)
         exchange.check_length()
 
     async def _fail(self, exchange: _Exchange, error: Exception) -> None:

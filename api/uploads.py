@@ -139,9 +139,6 @@ async def _parsed(request: Request) -> FormData:
         raise Refusal(
             400, ErrorCode.INVALID_REQUEST, f"the form cannot be read: {error.message}"[:200]
         ) from None
-    except UnicodeError:
-        told = "the form cannot be read: its names are not in the charset it declares; leave it out"
-        raise Refusal(400, ErrorCode.INVALID_REQUEST, told) from None
     except OSError as error:
         raise recordings.no_room(error) from None
 

@@ -127,6 +127,21 @@ async def test_what_is_no_route_is_a_problem_too(api: Api) -> None:
     assert answer.headers["content-type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize("path", ["/api/documents/%00/locks/%00", "/documents/a/locks/%00/remove"])
+async def test_a_path_with_nul_names_nothing_also_where_its_answer_would_be_kept(
+    api: Api, path: str
+) -> None:
+    answer = await api.client.post(path, headers={"Idempotency-Key": "a"}, data={"a": "1"})
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("path", ["/runs/sample", "/preferences", "/api/preview"])
+async def test_a_form_of_another_charset_is_refused(api: Api, path: str) -> None:
+    kind = "multipart/form-data; boundary=B; charset=punycode"
+    answer = await api.client.post(path, content=b"--B--\r\n", headers={"content-type": kind})
+    assert (answer.status_code, answer.json()["code"]) == (415, "unsupported_media")
+
+
 async def test_what_is_not_built_says_so_and_is_not_published(api: Api) -> None:
     published = (await api.get("/openapi.json")).json["paths"]
     for method, path, _ in NOT_BUILT:
