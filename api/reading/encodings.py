@@ -1,9 +1,9 @@
 """Bytes to text, in a strict order, and refused with a hint rather than guessed wrong.
 
-1. What a byte order mark says: UTF-8, UTF-16. 2. UTF-16 without a mark: text has zero bytes only
-there, and on one side only. 3. UTF-8. 4. GB18030, when what comes out reads like Chinese. 5.
-Latin-1 (with the quotes and dashes of Windows-1252), when what comes out reads like a Western text.
-What passes as neither, or both, is refused: a wrong guess would be found only in the minutes.
+1. What a byte order mark says: UTF-8, UTF-16; UTF-16 without one is refused by its zero bytes, for
+either order can read like text. 2. UTF-8. 3. GB18030, when what comes out reads like Chinese. 4.
+Latin-1 (with the quotes and dashes of Windows-1252), when what comes out reads like a Western text
+and like none of its neighbours (Latin-2, Latin-5). What passes as neither, or both, is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from api.reading.parsed import Unreadable, Why
@@ -46,8 +47,13 @@ _COMMON = frozenset(
     "利海受听表德少克代员许先口由死安写性马光白或住难望教命花结乐色更拉东神记处让母父应直字场平报友关放至"
     "议项目周五四六七八九零元万布完需计划价格请讨论决告组产品客户负责确认下午上午二会好说"
 )
-_TYPOGRAPHY = frozenset("€‚„…‘’“”•–—™ŠšŽžŒœŸ")
+_TYPOGRAPHY = frozenset("€‚„…‘’“”•–—™Œœ")
 _SIGNS = frozenset("\xa0¡¢£¥§©ª«®°±²³´µ¶·¹º»¼½¾¿×÷")
+_NEIGHBOUR = re.compile(
+    r"[ÞþÐðÝý]|[õÕ](?![eE])"  # letters of Icelandic and Estonian; of Turkish and Hungarian, misread
+    r"|[^\W\d_][¡-¬®-¶¸-»¼-¿÷×][^\W\d_]|[^\W\d_][±¿¡¼½¾¦¨¸¯¬¶]|(?<!\d)[¼½¾][^\W\d_]|£[^\W\d_]{2}"
+)
+"""What a text has that was written in another encoding of the same bytes: signs inside words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +113,7 @@ def _marked(data: bytes) -> Decoded | None:
 
 
 def _detected(data: bytes) -> Decoded:
-    wide = _utf16_without_mark(data)
-    if wide is not None:
-        return wide
+    _refuse_unmarked(data)
     try:
         return Decoded(text=data.decode(), encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -139,18 +143,34 @@ def _mixed(data: bytes, position: int, encoding: str) -> Unreadable:
     return Unreadable(Why.ENCODING_MIXED, detail, position=position, line=line, encoding=encoding)
 
 
-def _utf16_without_mark(data: bytes) -> Decoded | None:
-    sample = data[: _SAMPLE - _SAMPLE % 2]
-    even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    if len(data) % 2 or (even > 0) == (odd > 0):
-        return None
-    encoding = "utf-16-be" if even else "utf-16-le"
+def _refuse_unmarked(data: bytes) -> None:
+    """UTF-16 without its mark: which order it has nobody can tell for certain, since the commonest
+    sign of Chinese has a zero byte where ASCII has none. Raises Unreadable."""
+    sample = data[:_SAMPLE]
+    zeros = sample.count(0)
+    if len(data) % 2 or not zeros or (zeros * 4 < len(sample) and sample.isascii()):
+        return
+    likelier = sample[1::2].count(0) >= sample[0::2].count(0)
+    both = ("utf-16-le", "utf-16-be") if likelier else ("utf-16-be", "utf-16-le")
+    orders = [order for order in both if _reads(sample, order)]
+    if not orders:
+        return
+    names = " or ".join(order.upper() for order in orders)
+    detail = (
+        f"may be {names} without its mark; save it as UTF-8, or name its encoding "
+        f"(charset={orders[0]}; --encoding {orders[0]})"
+    )
+    raise Unreadable(Why.ENCODING_UNKNOWN, detail, encodings=orders)
+
+
+def _reads(sample: bytes, encoding: str) -> bool:
+    """Hardly anything in it is no letter, digit, blank or punctuation."""
     try:
-        text = data.decode(encoding)
+        text = sample[: len(sample) // 4 * 4].decode(encoding)
     except UnicodeDecodeError:
-        return None
-    plausible = sum(sign.isalnum() or sign.isspace() for sign in text)
-    return Decoded(text=text, encoding=encoding) if plausible * 2 > len(text) else None
+        return False
+    odd = sum(unicodedata.category(sign)[0] in "CSM" and sign not in "\t\r\n" for sign in text)
+    return odd * 10 <= len(text)
 
 
 def _chinese(data: bytes) -> Decoded | None:
@@ -182,6 +202,8 @@ def _western(data: bytes) -> Decoded | None:
         return None
     sample = text[:_SAMPLE]
     if any(sign > "\xff" and sign not in _TYPOGRAPHY for sign in sample):
+        return None
+    if _NEIGHBOUR.search(sample):
         return None
     accented = [word for word in _WORDS.findall(sample) if not word.isascii()]
     if any(len(word) > 1 and _foreign(word) for word in accented):

@@ -12,6 +12,7 @@ from api.reading.encodings import decode
 from api.reading.parsed import Unreadable, Why
 
 CHINESE = "张三：我们周五上线新版本，价格是二十五元。\n李四：好的，没有问题。\n"
+COLLEGI = "El col·legi té 90 m² a 5°C, 1½ hores, el 2º pis: «sí», ¿no? As ações põem 3±1.\n"
 WESTERN = "Müller: Größe geprüft, Café à côté, señor Ruiz stimmt zu.\n"
 
 
@@ -22,10 +23,10 @@ WESTERN = "Müller: Größe geprüft, Café à côté, señor Ruiz stimmt zu.\n"
         (CHINESE.encode("utf-8-sig"), "utf-8", CHINESE),
         (b"\xff\xfe" + CHINESE.encode("utf-16-le"), "utf-16-le", CHINESE),
         (b"\xfe\xff" + CHINESE.encode("utf-16-be"), "utf-16-be", CHINESE),
-        (CHINESE.encode("utf-16-le"), "utf-16-le", CHINESE),
-        ("Ana: we ship on Friday".encode("utf-16-be"), "utf-16-be", "Ana: we ship on Friday"),
         (CHINESE.encode("gb18030"), "gb18030", CHINESE),
         (WESTERN.encode("latin-1"), "latin-1", WESTERN),
+        (COLLEGI.encode("latin-1"), "latin-1", COLLEGI),
+        ("Le cœur a coûté 5 €".encode("cp1252"), "windows-1252", "Le cœur a coûté 5 €"),
         ("It’s “done” – she said".encode("cp1252"), "windows-1252", "It’s “done” – she said"),
     ],
 )
@@ -43,6 +44,20 @@ def test_an_encoding_is_found(data: bytes, encoding: str, text: str) -> None:
         ("금요일에 새 버전을 출시합니다. 가격은".encode("euc_kr"), Why.ENCODING_UNKNOWN),
         ("Мы выпускаем новую версию в пятницу.".encode("koi8_r"), Why.ENCODING_UNKNOWN),
         ("Мы выпускаем новую версию в пятницу.".encode("cp1251"), Why.ENCODING_UNKNOWN),
+        ("Pan Wałęsa potwierdził, że spotkanie odbyło się".encode("latin2"), Why.ENCODING_UNKNOWN),
+        ("Meeting notes of Monday, sent to Łukasz Kot".encode("latin2"), Why.ENCODING_UNKNOWN),
+        ("Jednání proběhlo v pátek, příště žádná změna".encode("latin2"), Why.ENCODING_UNKNOWN),
+        ("Az értekezlet jövő pénteken lesz".encode("latin2"), Why.ENCODING_UNKNOWN),
+        ("Toplantı cuma günü yapıldı, görüş bildirildi".encode("latin5"), Why.ENCODING_UNKNOWN),
+        ("Die Sitzung in Köln war schön und kurz".encode("mac_roman"), Why.ENCODING_UNKNOWN),
+        ("Das Mädchen wird älter".encode("mac_roman"), Why.ENCODING_UNKNOWN),
+        (CHINESE.encode("utf-16-le"), Why.ENCODING_UNKNOWN),
+        ("一切都好".encode("utf-16-le"), Why.ENCODING_UNKNOWN),
+        ("一二三四五六七\r\n第一条".encode("utf-16-be"), Why.ENCODING_UNKNOWN),
+        ("Ana: we ship on Friday".encode("utf-16-be"), Why.ENCODING_UNKNOWN),
+        (WESTERN.encode("utf-16-le"), Why.ENCODING_UNKNOWN),
+        (b"Ana: he\0llo!", Why.NUL),
+        (bytes(range(256)) * 4, Why.NUL),
         (WESTERN.encode("latin-1") + "Müller".encode(), Why.ENCODING_UNKNOWN),
         (CHINESE.encode() + CHINESE.encode("gb18030")[:30], Why.ENCODING_MIXED),
         (b"\xff\xfe" + CHINESE.encode("utf-16-le")[:-1], Why.ENCODING_MIXED),
@@ -58,6 +73,23 @@ def test_what_could_be_misread_is_refused_with_the_next_act(data: bytes, why: Wh
     assert refused.value.why is why
     if why in (Why.ENCODING_UNKNOWN, Why.ENCODING_MIXED):
         assert "UTF-8" in refused.value.detail
+
+
+def test_utf_16_without_its_mark_is_refused_by_name_and_read_when_named() -> None:
+    for order in ("utf-16-le", "utf-16-be"):
+        data = "Ana: we ship on Friday".encode(order)
+        with pytest.raises(Unreadable) as refused:
+            decode(data)
+        assert refused.value.params["encodings"][0] == order
+        assert f"--encoding {order}" in refused.value.detail
+        assert decode(data, order).text == "Ana: we ship on Friday"
+
+
+def test_why_utf_16_without_its_mark_is_not_guessed() -> None:
+    """Zero bytes on one side only, every sign a letter: and it would have been the wrong order."""
+    data = "第一季度一起一定".encode("utf-16-le")
+    assert (data[0::2].count(0), data[1::2].count(0)) == (3, 0)
+    assert all(sign.isalnum() for sign in data.decode("utf-16-be"))
 
 
 def test_the_place_where_two_encodings_meet_is_named() -> None:
