@@ -23,6 +23,7 @@ from babel.messages.pofile import read_po
 
 from api import text_codes
 from api.times import in_zone
+from workflows.kinds.problems_zh import in_chinese
 
 LOCALES = Path(__file__).parent / "locale"
 DEFAULT = "en"
@@ -92,6 +93,11 @@ class Catalogue:
             if _names(wording) <= known.keys():
                 return self.text(wording).format_map(known)
         return str(code).replace("_", " ")
+
+    def told(self, problem: str) -> str:
+        """A sentence of a verifier or a kind's door, which words them in English (of a Chinese
+        document in Chinese)."""
+        return in_chinese(problem) if self.locale.startswith("zh") else problem
 
     def _place(self, value: Any) -> str:
         """One value as it stands in a sentence; a number gets the language's grouping."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from api import text_fields, text_files
+from api import text_fields, text_files, text_findings
 
 Wordings = Mapping[str, tuple[str, ...]]
 
@@ -383,4 +383,5 @@ WORDINGS: Mapping[str, Wordings] = {
     "kind": KIND,
     **text_fields.WORDINGS,
     **text_files.WORDINGS,
+    **text_findings.WORDINGS,
 }

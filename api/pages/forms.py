@@ -120,7 +120,8 @@ def failed(
         name = (places or {}).get(two) or _FIELD_OF.get(pointer, pointer)
         if pointer == "attributes" and len(steps) > 1:
             name = f"attribute-{steps[1]}"
-        sentence = words.sentence("field", entry["code"], {**refusal.params, **entry})
+        facts = {**refusal.params, **entry, "detail": words.told(str(entry["detail"]))}
+        sentence = words.sentence("field", entry["code"], facts)
         if name in fields and pointer != "base_revision":
             errors.setdefault(name, sentence)
         else:

@@ -108,6 +108,21 @@ def _call_badge(words: text.Catalogue, call: wire.Call) -> Badge:
     return Badge(word=words.sentence("status", call.status), tone=tones.get(call.status, "neutral"))
 
 
+def _finish(words: text.Catalogue) -> Callable[[str], str]:
+    """Servers write them in capitals too."""
+    return lambda reason: words.sentence("finish", reason.lower())
+
+
+def _problem(words: text.Catalogue, issue: wire.Issue) -> str:
+    """What a rule found, in the reader's language; what a model or a person said, as it is."""
+    return words.told(issue.problem) if issue.raised_by.startswith("verifier:") else issue.problem
+
+
+def _raised_by(words: text.Catalogue, issue: wire.Issue) -> str:
+    sort, _, name = issue.raised_by.partition(":")
+    return words.sentence("raised_by", sort, {"name": name}) if name else issue.raised_by
+
+
 def _short(value: str) -> str:
     """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
     parts = value.split("/")
@@ -187,6 +202,10 @@ def environment(locale: str) -> jinja2.Environment:
         "tokens": partial(_tokens, words),
         "step_badge": partial(_step_badge, words),
         "call_badge": partial(_call_badge, words),
+        "category": partial(words.sentence, "category"),
+        "finish": _finish(words),
+        "problem": partial(_problem, words),
+        "raised_by": partial(_raised_by, words),
     }
     made.filters.update(filters)
 

@@ -1,6 +1,8 @@
-"""What verifiers say, in Chinese: their sentences by pattern, for documents in Chinese.
+"""What verifiers and doors say, in Chinese: their sentences by pattern.
 
-Verifiers word a problem once, in English; a sentence that is not listed here stays as it is.
+They word a problem once, in English. A finding in a Chinese document is stored in Chinese; what is
+beside a field, and findings in other documents, are worded for the reader. A test holds that every
+sentence of theirs stands here.
 """
 
 from __future__ import annotations
@@ -42,6 +44,15 @@ SENTENCES: tuple[tuple[str, str], ...] = (
         "numbers, dates and names were not checked by rule.",
         "来源的语言（{0}）无法读取：未按规则核对数字、日期和名称。",
     ),
+    (
+        "The text is in a language that is not read here ({0}): "
+        "numbers, dates and names were not checked by rule.",
+        "正文的语言（{0}）无法读取：未按规则核对数字、日期和名称。",
+    ),
+    (
+        "The text is program code: numbers, dates and names were not checked by rule.",
+        "正文是程序代码：未按规则核对数字、日期和名称。",
+    ),
     ("Days missing from the plan: {0}.", "行程缺少这些天：{0}。"),
     ("Day {0} stands in the plan twice.", "第 {0} 天在行程中出现了两次。"),
     ("The trip has {0} days; this is none.", "行程共 {0} 天，此天不在其中。"),
@@ -79,6 +90,125 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ("Asked for: {0}. This is: {1}.", "要求：{0}。此处为：{1}。"),
     ("Asked for, and not to be seen in the plan: {0}.", "要求中有、行程中看不到：{0}。"),
     ("Asked for: {0}. This is not.", "要求：{0}。此处不符。"),
+    # Wishes that no plan can meet, or that contradict each other.
+    (
+        "The request contradicts itself: {0} is {1} in one place and {2} in another.",
+        "需求自相矛盾：{0} 一处为 {1}，另一处为 {2}。",
+    ),
+    ("The reference data knows no {0}; it has {1}.", "参考数据中没有{0}；其中有：{1}。"),
+    ("No restaurant of the reference data serves {0}.", "参考数据中没有提供{0}的餐馆。"),
+    (
+        "No plan fits the budget of {0}: ways and nights alone cost {1}.",
+        "任何行程都无法满足 {0} 的预算：仅交通和住宿就要 {1}。",
+    ),
+    ("No stay of the reference data fits the wish {0}.", "参考数据中没有符合“{0}”这一要求的住宿。"),
+    ("No stay of the reference data is of the type {0}.", "参考数据中没有类型为“{0}”的住宿。"),
+    (
+        "Every stay of the reference data asks for more than {0} nights.",
+        "参考数据中的每处住宿都要求住 {0} 晚以上。",
+    ),
+    (
+        "No stay of the reference data fits all wishes for rooms and nights together.",
+        "参考数据中没有同时满足房间和晚数全部要求的住宿。",
+    ),
+    (
+        "Nothing in the reference data leaves {0} with {1}.",
+        "参考数据中没有从{0}出发且符合“{1}”的交通。",
+    ),
+    (
+        "The trip begins on {0}; the reference data has flights and trains from {1} on {2} only.",
+        "行程于 {0} 开始；参考数据中从{1}出发的航班和火车只有 {2} 的。",
+    ),
+    (
+        "The trip ends on {0}; the reference data has flights and trains to {1} on {2} only.",
+        "行程于 {0} 结束；参考数据中返回{1}的航班和火车只有 {2} 的。",
+    ),
+    (
+        "The trip is from {0} to {1}; the flights and trains of the reference data are on {2} "
+        "only.",
+        "行程为 {0} 至 {1}；参考数据中的航班和火车只有 {2} 的。",
+    ),
+    (
+        "The trip is asked for in month {0}; the flights and trains of the reference data are on "
+        "{1} only.",
+        "要求在 {0} 月出行；参考数据中的航班和火车只有 {1} 的。",
+    ),
+    # Beside the fields of a form.
+    (
+        "A calendar needs dates: give the document a start_date, or write the date of each day in "
+        "its heading, as in {0}.",
+        "日历需要日期：请给文档填写 start_date，或在每天的标题中写明日期，例如 {0}。",
+    ),
+    ("There is no reviewer {0}; there are {1}.", "没有审阅者 {0}；可用的有 {1}。"),
+    ("This must be a list of at least one reviewer.", "此项须为至少含一名审阅者的列表。"),
+    ("This must be a number of at least {0} tokens.", "此项须为不少于 {0} 的 token 数。"),
+    ("This must be a text.", "此项须为文字。"),
+    ("At most {0} characters.", "最多 {0} 个字符。"),
+    ("This must be a date like 2026-11-29.", "此项须为日期，例如 2026-11-29。"),
+    ("This must be a time zone like Europe/Berlin.", "此项须为时区，例如 Europe/Berlin。"),
+    ("There is no such time zone; one is Europe/Berlin.", "没有这个时区；例如 Europe/Berlin。"),
+    ("This must be a whole number from 1 to {0}.", "此项须为 1 至 {0} 的整数。"),
+    ("This must be a whole number of days from 1 to {0}.", "天数须为 1 至 {0} 的整数。"),
+    ("This must be an amount that is not negative.", "此项须为不小于零的金额。"),
+    ("This must be a currency like EUR.", "此项须为货币代码，例如 EUR。"),
+    ("This must be a list of texts.", "此项须为文字列表。"),
+    ("At most {0} entries.", "最多 {0} 项。"),
+    ("This kind has no such attribute.", "此类型没有这个字段。"),
+    ("There is no word in this source.", "此来源中没有任何文字。"),
+    (
+        "There is nothing to draft from: send a transcript or notes.",
+        "没有可据以起草的内容：请提供会议转写稿或记录。",
+    ),
+    (
+        "The budget must be more than 0; leave it out when there is none.",
+        "预算须大于 0；没有预算请留空。",
+    ),
+    ("This day is too far away; give one up to {0}.", "日期太远；请给出不晚于 {0} 的日期。"),
+    ("From {0} to {1} are {2} days, not {3}.", "{0} 至 {1} 共 {2} 天，而不是 {3} 天。"),
+    (
+        "The trip would end on {0}, before it begins on {1}; say later.",
+        "行程于 {0} 结束，早于开始的 {1}；请给出更晚的日期。",
+    ),
+    (
+        "The trip would end before it begins; give a later day.",
+        "行程结束早于开始；请给出更晚的日期。",
+    ),
+    ("These are {0} days; a trip has at most {1}.", "共 {0} 天；行程最多 {1} 天。"),
+    ("A trip has 1 to {0} days; this asks for {1}.", "行程为 1 至 {0} 天；此处要求 {1} 天。"),
+    (
+        "This reference data is empty: it names no place, no flight and no road. Leave it out, or "
+        "give data as in the sample of this kind.",
+        "此参考数据为空：其中没有地点、航班或道路。请去掉它，或按此类型的示例提供数据。",
+    ),
+    (
+        "The trip would begin on {0}, which is past; give one from today on.",
+        "行程于 {0} 开始，该日期已过；请给出今天或之后的日期。",
+    ),
+    ("A template has at most {0} characters.", "模板最多 {0} 个字符。"),
+    ("This is no text.", "此项不是文字。"),
+    (
+        "A template needs sections: lines like `## Decisions`.",
+        "模板须有章节：形如“## Decisions”的行。",
+    ),
+    ("A template has at most {0} sections.", "模板最多 {0} 个章节。"),
+    (
+        "Two sections have the key {0}; give one `{1}`.",
+        "有两个章节的键为 {0}；请给其中一个写上“{1}”。",
+    ),
+    ("Section {0} has no heading.", "第 {0} 个章节没有标题。"),
+    (
+        "Section {0}: a heading has at most {1} characters.",
+        "第 {0} 个章节：标题最多 {1} 个字符。",
+    ),
+    (
+        "Section {0}: what belongs there is said in at most {1} characters.",
+        "第 {0} 个章节：内容说明最多 {1} 个字符。",
+    ),
+    (
+        "Section {0}: a key has small letters, digits and - only.",
+        "第 {0} 个章节：键只能有小写字母、数字和 -。",
+    ),
+    ("There is no template {0}; there are {1}.", "没有模板 {0}；可用的有 {1}。"),
 )
 
 

@@ -11,6 +11,7 @@ from workflows.kinds.kind import Finding
 from workflows.vocabulary import Severity
 
 from .costs import legs_of, prices, total, total_line
+from .covered import uncovered
 from .plan import Day, Entry, amount
 from .reference import city_key, plain
 from .sorts import ROADS, Sort
@@ -66,11 +67,15 @@ def _meant(trip: Trip, entry: Entry) -> str | None:
 
 
 def check_connections(trip: Trip) -> Iterator[Finding]:
-    """Flights, trains and roads between cities are in the reference data, on that date."""
+    """Flights, trains and roads between cities are in the reference data, on that date; where it
+    knows nothing of the trip's dates, a person was told, and no model can mend it."""
     if not trip.reference.legs and not trip.reference.connected:
         return
+    blind = uncovered(trip.request, trip.reference) is not None
     for day in trip.days:
         for entry, start, end in trip.legs(day):
+            if blind and entry.sort not in ROADS:
+                continue
             if {start, end} <= trip.reference.known and not legs_of(trip.reference, entry, day):
                 when = f" on {day.date.isoformat()}" if day.date else ""
                 yield issue(

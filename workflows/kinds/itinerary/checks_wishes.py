@@ -11,6 +11,7 @@ from workflows.vocabulary import Severity
 
 from . import saying
 from .costs import total, total_line
+from .covered import goes_by_road, uncovered
 from .plan import amount
 from .reference import city_key
 from .sorts import Sort
@@ -21,8 +22,14 @@ CONTRADICTION = "contradiction"
 
 
 def check_request(trip: Trip) -> Iterator[Finding]:
-    """Wishes that contradict each other or that no plan can meet: a person decides, no model."""
+    """Wishes that contradict each other or that no plan can meet, and dates of which the data has
+    nothing: a person decides, no model."""
     told = [*trip.request.conflicts, *impossible(trip.request, trip.reference).values()]
+    undated = uncovered(trip.request, trip.reference)
+    if undated is not None and not goes_by_road(trip.request, trip.reference):
+        told.append(undated)
+    elif undated is not None:
+        yield issue("unchecked", trip.plan.title, undated, severity=Severity.MINOR)
     for problem in dict.fromkeys(told):
         yield issue(CONTRADICTION, trip.plan.title, problem)
     if not told and not trip.reference and (names := ", ".join(_unseen(trip))):

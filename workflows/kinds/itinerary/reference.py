@@ -35,6 +35,7 @@ _ROAD = re.compile(
     r"\s*,\s*distance:\s*(?P<km>[\d,.]+)\s*km\s*,\s*cost:\s*(?P<cost>[\d,.]+)",
     re.IGNORECASE,
 )
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LONGEST_KEY = 300
 """Characters of a key, or of a sentence about a road, that are looked at."""
 _MODES = {
@@ -88,6 +89,9 @@ class Reference:
     legs: tuple[Leg, ...] = ()
     connected: frozenset[tuple[str, str]] = frozenset()
     """Pairs of city keys that the data speaks of, also to say that nothing goes there."""
+    days: frozenset[tuple[Sort, str, str, str]] = frozenset()
+    """Which flights and trains it speaks of, also to say that there is none: sort, keys of both
+    cities, date."""
 
     def __bool__(self) -> bool:
         return bool(self.places or self.legs)
@@ -151,6 +155,7 @@ def merged(found: Sequence[Reference]) -> Reference:
         places=tuple(place for one in found for place in one.places),
         legs=tuple(leg for one in found for leg in one.legs),
         connected=frozenset().union(*(one.connected for one in found)),
+        days=frozenset().union(*(one.days for one in found)),
     )
 
 
@@ -173,7 +178,21 @@ def read(text: str) -> Reference | None:
         return None
     places = [place for key in keys for place in _places(key, value[key])]
     legs = [leg for key in keys for leg in _legs(key, value[key])]
-    return Reference(places=tuple(places), legs=tuple(legs), connected=frozenset(_pairs(keys)))
+    return Reference(
+        places=tuple(places),
+        legs=tuple(legs),
+        connected=frozenset(_pairs(keys)),
+        days=frozenset(_days(keys, legs)),
+    )
+
+
+def _days(keys: Sequence[str], legs: Sequence[Leg]) -> Iterator[tuple[Sort, str, str, str]]:
+    for key in keys:
+        if (found := _KEY_OF_LEG.fullmatch(key)) and found[4]:
+            yield _MODES[found[1].lower()], city_key(found[2]), city_key(found[3]), found[4]
+    for leg in legs:
+        if _DATE.fullmatch(leg.date):
+            yield leg.sort, city_key(leg.start), city_key(leg.end), leg.date
 
 
 def _pairs(keys: Sequence[str]) -> Iterator[tuple[str, str]]:
