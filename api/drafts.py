@@ -106,7 +106,7 @@ async def _store(
         VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (document_id, principal) DO UPDATE SET
             base_revision = excluded.base_revision, body = excluded.body, notes = excluded.notes,
-            version = review_drafts.version + 1, updated_at = now()
+            version = review_drafts.version + 1, updated_at = now(), dropped_at = NULL
         """,
         document_id,
         actor,
@@ -145,7 +145,14 @@ async def discard(
 
 
 async def drop(connection: Connection, document_id: str, actor: str) -> None:
-    """What was sent, or thrown away, is no draft any more."""
+    """What was sent, or thrown away, is no draft any more. Its version stays: a tab that still shows
+    it must not pass as the author of the next one."""
     await connection.execute(
-        "DELETE FROM review_drafts WHERE document_id = $1 AND principal = $2", document_id, actor
+        """
+        UPDATE review_drafts
+        SET body = NULL, notes = '{}', version = version + 1, dropped_at = now()
+        WHERE document_id = $1 AND principal = $2 AND dropped_at IS NULL
+        """,
+        document_id,
+        actor,
     )

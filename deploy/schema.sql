@@ -287,12 +287,15 @@ CREATE TABLE public.review_drafts (
     body text,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
-    notes jsonb DEFAULT '{}'::jsonb NOT NULL
+    notes jsonb DEFAULT '{}'::jsonb NOT NULL,
+    dropped_at timestamp with time zone
 );
 
 COMMENT ON COLUMN public.review_drafts.body IS 'null: the text is not edited, only noted.';
 
 COMMENT ON COLUMN public.review_drafts.version IS 'Grows by one with every save; a save names the one it was made from.';
+
+COMMENT ON COLUMN public.review_drafts.dropped_at IS 'When it was sent or thrown away: empty since, and no draft; only its version counts on.';
 
 CREATE TABLE public.revisions (
     document_id uuid NOT NULL,

@@ -77,7 +77,8 @@ async def draft(reader: Reader, document_id: str, principal: str) -> Draft | Non
     row = await reader.fetchrow(
         """
         SELECT document_id, principal, base_revision, body, notes, version, updated_at
-        FROM review_drafts WHERE document_id = $1 AND principal = $2
+        FROM review_drafts
+        WHERE document_id = $1 AND principal = $2 AND dropped_at IS NULL
         """,
         document_id,
         principal,

@@ -88,7 +88,8 @@ async def also_here(reader: Reader, document_id: str, actor: str) -> Sequence[Al
     rows = await reader.fetch(
         """
         SELECT principal, updated_at AS at FROM review_drafts
-        WHERE document_id = $1 AND principal <> $2 AND updated_at > now() - interval '30 minutes'
+        WHERE document_id = $1 AND principal <> $2 AND dropped_at IS NULL
+          AND updated_at > now() - interval '30 minutes'
         ORDER BY updated_at DESC, principal LIMIT 3
         """,
         document_id,

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0009"
+HEAD = "0010"
 """The revision this code needs; `/readyz` is red while the database is behind it."""

@@ -75,6 +75,21 @@ async def test_a_draft_is_thrown_away_only_in_the_version_that_was_read(api: Api
     assert (await api.call("DELETE", path, if_match='"2"')).status == 204
 
 
+async def test_a_tab_that_shows_a_draft_sent_since_overwrites_no_later_one(api: Api) -> None:
+    path = f"{await path_of(api)}/draft"
+    await api.call("PUT", path, edit("first"))
+    await api.call("DELETE", path, if_match='"1"')
+    assert (await api.get(path)).status == 404
+    later = await api.call("PUT", path, edit("later"))
+    assert later.status == 200
+    for answer in (
+        await api.call("PUT", path, edit("of the first tab", version=1)),
+        await api.call("DELETE", path, if_match='"1"'),
+    ):
+        assert (answer.status, answer.code) == (409, "stale_base")
+    assert (await api.get(path)).json["body"] == "later"
+
+
 async def test_an_older_base_is_kept_and_told(api: Api) -> None:
     document = await path_of(api)
     other = {"base_revision": 1, "body": "somebody else's"}
