@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from deploy import terminal
 from deploy.settings import SettingsError, load
 from worker.doctor_database import check_database
 from worker.doctor_findings import Finding, Level, fail, ok
@@ -49,11 +50,19 @@ def _print(findings: Sequence[Finding]) -> None:
     print(f"\n{failed} failed, {warned} warnings")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def parser_of() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="redraft doctor", description=__doc__)
     parser.add_argument("--data-dir", metavar="DIR", help="of the stack to look at")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words, parser = sys.argv[1:] if arguments is None else arguments, parser_of()
+    if terminal.wants_chinese(words, os.environ):
+        terminal.say_in_chinese(parser)
+    given = parser.parse_args(words)
     data = data_directory(os.environ, given.data_dir)
     findings = asyncio.run(examine(os.environ, data))
     if given.json:

@@ -31,6 +31,7 @@ from api.cli.kinds import kinds
 from api.cli.limits import add_limits
 from api.cli.show import complain, print_refusal
 from api.cli.words import NEXT_BY_CODE, clean, status_words
+from deploy import terminal
 from workflows.vocabulary import RunStatus
 
 Command = Callable[[Client, argparse.Namespace], int]
@@ -232,7 +233,10 @@ def _report(client: Client, refused: Refused, given: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parses, runs, and turns every refusal into its exit code."""
-    given = parser().parse_args(arguments)
+    words, made = sys.argv[1:] if arguments is None else list(arguments), parser()
+    if terminal.wants_chinese(words, os.environ):
+        terminal.say_in_chinese(made)
+    given = made.parse_args(words)
     client: Client | None = None
     try:
         language.use(given.lang, os.environ)

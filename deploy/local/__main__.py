@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from deploy import terminal
 from deploy.local.data import DataDirectory
 from deploy.local.errors import PartFailed, Refused, UsageError
 from deploy.local.options import Options
@@ -25,6 +26,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     shared.add_argument("--data-dir", type=Path, metavar="DIR", help="where everything is kept")
+    shared.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")
 
     up = commands.add_parser(
         "up", parents=[shared], help="start the stack", allow_abbrev=False, epilog=_OFFLINE
@@ -101,7 +103,10 @@ def _run(given: argparse.Namespace, environment: Mapping[str, str]) -> int:
 
 def main(words: list[str] | None = None) -> int:
     """Exit codes: 0 ok, 1 a part failed, 2 usage, 3 refused, 5 nothing is up."""
-    given = _parser().parse_args(words)
+    given_words, made = sys.argv[1:] if words is None else words, _parser()
+    if terminal.wants_chinese(given_words, os.environ):
+        terminal.say_in_chinese(made)
+    given = made.parse_args(given_words)
     os.umask(0o077)
     try:
         return _run(given, dict(os.environ))

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from collections.abc import Iterator
 
 import pytest
 
+from api import text_cli
 from api.cli import language
+from api.cli.__main__ import main, parser
 from api.cli.words import event_sentence, reason_sentence, status_word
+from deploy import terminal
+from deploy.help_zh import HELP
+from deploy.local.__main__ import _parser as parser_of_the_stack
+from deploy.local.__main__ import main as stack
+from tests.architecture.sources import ROOT
+from worker.doctor import parser_of
 
 STOPPED = {"reason": {"code": "limit_calls", "params": {"limit": 40}}, "score": None}
 EVENT = {"type": "step_started", "round": 2, "name": "review", "attempt": 1, "actor": "worker"}
@@ -27,7 +37,7 @@ def test_chinese_has_the_words_of_the_pages(given: str | None, environ: dict[str
     language.use(given, environ)
     assert status_word("AWAITING_CONFIRMATION") == "待人工"
     assert reason_sentence(STOPPED) == "已达到调用次数上限（40）。"
-    assert (language.head("STATUS"), language.head("CALL")) == ("状态", "CALL")
+    assert (language.head("STATUS"), language.head("ID")) == ("状态", "ID")
     assert language.next_line("x").endswith("x")
     assert not language.next_line("x").startswith("next")
     assert event_sentence(EVENT) == "第 2 轮：评审开始，第 1 次尝试"
@@ -46,3 +56,74 @@ def test_the_option_comes_before_the_environment_and_must_exist() -> None:
     assert status_word("FAILED") == "Failed"
     with pytest.raises(language.NoSuchLanguage, match="zh_Hans"):
         language.use("tlh", {})
+
+
+def test_every_text_of_every_help_has_its_chinese() -> None:
+    texts = set[str]()
+    for made in (parser(), parser_of_the_stack(), parser_of()):
+        for one in terminal.parsers_of(made):
+            texts |= {text for text in (one.description, one.epilog) if text}
+            texts |= {action.help for action in terminal.listed(one) if action.help}
+    plain = {text for text in texts if not text.startswith("RUNNING, ")}  # codes and their words
+    assert len(plain) > 80
+    assert plain - set(HELP) == set()
+
+
+def test_every_head_of_a_table_has_its_word() -> None:
+    heads = set[str]()
+    for path in sorted((ROOT / "api" / "cli").glob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        for given in re.findall(r"(?:COLUMNS|_LOCKS|columns) = (\(.*?\)\n)", text, re.DOTALL):
+            heads |= set(re.findall(r'"([A-Z]+)"', given))
+        for given in re.findall(r"= _table\((.*)\)", text):
+            heads |= set(re.findall(r'"([A-Z]+)"', given))
+    assert {"ISSUE", "CALL", "STEP", "PASSAGE", "REV", "FALLBACK"} <= heads
+    assert heads - {"ID"} <= set(text_cli.HEADS)
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "said"),
+    [
+        (main, ["rework", "--help", "--lang", "zh"], "必须保持不变的段落"),
+        (main, ["--lang=zh", "--help"], "列出运行"),
+        (stack, ["up", "--lang", "zh_CN", "--help"], "页面监听的地址"),
+    ],
+)
+def test_help_is_chinese_where_it_is_asked_for(
+    command: object, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert callable(command)
+    with pytest.raises(SystemExit):
+        command(words)
+    told = capsys.readouterr().out
+    assert said in told
+    assert told.startswith("用法：")
+    assert "show this help" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "said"),
+    [
+        ([], {"LANG": "zh_CN.UTF-8"}, "文档与运行"),
+        (["--help", "--lang", "zh"], {}, "文档与运行"),
+        ([], {"LC_ALL": "en_US.UTF-8", "LANG": "zh_CN.UTF-8"}, "documents and runs"),
+    ],
+)
+def test_the_launcher_lists_itself_in_the_language_of_the_terminal(
+    words: list[str], variables: dict[str, str], said: str
+) -> None:
+    done = subprocess.run(
+        [str(ROOT / "redraft"), *words],
+        env={"PATH": "/usr/bin:/bin", **variables},
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    assert said in done.stdout
+
+
+def test_both_lists_of_the_launcher_name_the_same_commands() -> None:
+    lists = re.findall(r"<<'TEXT'\n(.*?)\nTEXT", (ROOT / "redraft").read_text("utf-8"), re.DOTALL)
+    named = [re.findall(r"^  ([a-z]+)(?= )", one, re.MULTILINE) for one in lists]
+    assert len(named) == 2
+    assert named[0] == named[1]

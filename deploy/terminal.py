@@ -1,0 +1,72 @@
+"""The help of commands in the language of the terminal: `--lang`, else LC_ALL, LC_MESSAGES, LANG.
+
+English stands in the parsers; Chinese in `deploy.help_zh`. A test holds that nothing is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+
+_HELP = "show this help message and exit"
+_USAGE, _PLACES, _OPTIONS = "用法：", "参数", "选项"
+
+
+def wants_chinese(words: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Looked for before anything is parsed: help ends the parsing."""
+    asked = next(
+        (environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if environ.get(name)), ""
+    )
+    for at, word in enumerate(words):
+        if word == "--":
+            break
+        if word.startswith("--lang="):
+            asked = word.partition("=")[2]
+        elif word == "--lang" and at + 1 < len(words):
+            asked = words[at + 1]
+    return asked.lower().startswith("zh")
+
+
+class _Chinese(argparse.HelpFormatter):
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: object,
+        groups: object,
+        prefix: str | None = None,
+    ) -> None:
+        super().add_usage(usage, actions, groups, prefix or _USAGE)  # type: ignore[arg-type]
+
+
+def parsers_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """It and those of its commands."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for one in action.choices.values():
+                yield from parsers_of(one)
+
+
+def listed(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """All that has help, also commands where they are listed."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action._choices_actions
+        elif action.help and action.help != argparse.SUPPRESS:
+            yield action
+
+
+def say_in_chinese(parser: argparse.ArgumentParser) -> None:
+    """Help of the parser and its commands; a text that nobody translated stays as it is."""
+    from deploy.help_zh import HELP
+
+    done = set[int]()
+    for one in parsers_of(parser):
+        one.formatter_class = _Chinese
+        one._positionals.title, one._optionals.title = _PLACES, _OPTIONS
+        one.description = HELP.get(one.description or "", one.description)
+        one.epilog = HELP.get(one.epilog or "", one.epilog)
+        for action in listed(one):
+            if id(action) not in done:  # parsers share the options of all
+                done.add(id(action))
+                action.help = HELP.get(action.help or "", action.help)
