@@ -125,7 +125,10 @@ HELP: Mapping[str, str] = {
     # The stack.
     "of the stack to look at": "所检查的服务的数据文件夹",
     "print the findings as JSON": "以 JSON 输出检查结果",
-    "`./redraft doctor`: looks at everything Redraft needs and says what to do.\n\nIt reads and asks; it changes nothing. Exit code 0 when nothing failed, else 1.\n": "查看本机和各项服务，并说明该怎么办。",
+    "`./redraft doctor`: looks at everything Redraft needs and says what to do.\n\n"
+    "It reads and asks; it changes nothing. Exit code 0 when nothing failed, else 1.\n": (
+        "查看 Redraft 所需的一切并说明该怎么办。只读取和询问，不作改动。全部正常时退出码为 0，否则为 1。"
+    ),
     "where everything is kept": "存放全部数据的文件夹",
     "start the stack": "启动整套服务",
     "Without a key the offline model answers. REDRAFT_OFFLINE_TOKENS_PER_SECOND sets its pace; "
