@@ -154,7 +154,10 @@ def _spans(seen: Observed, zone: tzinfo) -> list[tuple[datetime, datetime, str]]
 
 
 def _labels(labels: Sequence[str]) -> tuple[str, ...]:
-    """First, last, and some between."""
+    """First, last, and some between; of days without the year, which stands above the charts."""
+    labels = [
+        label.removeprefix(f"{label[:4]}-") if len(label) == 10 else label for label in labels
+    ]
     if len(labels) <= _LABELS:
         return tuple(labels)
     last = len(labels) - 1
