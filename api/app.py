@@ -39,12 +39,12 @@ from api.commands import ensure_default_profile
 from api.cursors import BadCursor
 from api.edge import Edge
 from api.errors import Refusal, on_misfit, on_refusal, problem
-from api.observing import Observatory
 from api.pages import routes as pages
 from api.principals import Scope
 from api.signals import Signals
 from api.speech import ensure_speech_profile
 from api.state import State, request_id_of
+from api.summing import keep_summed
 from deploy.database import AWAY, open_pool
 from deploy.poolers import behind_pooler
 from deploy.settings import Settings
@@ -54,8 +54,6 @@ from workflows.kinds.templates import BadTemplate
 from workflows.vocabulary import ErrorCode
 
 log = logging.getLogger("redraft.api")
-_WARM_AFTER = 10.0
-"""Seconds after the start: what must be quick then is quick first."""
 
 _ROUTERS = (
     service.router,
@@ -91,7 +89,6 @@ def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -
         async with _running(state):
             yield
 
-    state.observatory = Observatory()
     app = FastAPI(
         title="Redraft",
         lifespan=lifespan,
@@ -131,7 +128,7 @@ async def _running(state: State) -> AsyncIterator[None]:
     state.pool = await open_pool(state.settings, name="redraft-api", pooled=pooled)
     state.signals = Signals(state.settings, state.pool)
     first = asyncio.create_task(_first_profile(state))
-    warm = asyncio.create_task(_warm(state))
+    sums = asyncio.create_task(keep_summed(state.pool), name="sums")
     log.info("api starts", extra={"port": state.settings.api_port, "kinds": len(state.kinds)})
     try:
         yield
@@ -139,8 +136,8 @@ async def _running(state: State) -> AsyncIterator[None]:
         log.info("api stops")
         state.stopping.set()
         first.cancel()
-        warm.cancel()
-        await asyncio.gather(first, warm, return_exceptions=True)
+        sums.cancel()
+        await asyncio.gather(first, sums, return_exceptions=True)
         await state.signals.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(1):
@@ -158,13 +155,6 @@ async def _first_profile(state: State) -> None:
         except (*AWAY, asyncpg.PostgresError) as error:
             log.info("first profile waits", extra={"error": type(error).__name__})
             await asyncio.sleep(1)
-
-
-async def _warm(state: State) -> None:
-    """The observability centre's past; whoever looks earlier reads it then."""
-    await asyncio.sleep(_WARM_AFTER)
-    with contextlib.suppress(*AWAY, asyncpg.PostgresError):
-        await state.observatory.warm(state.pool)
 
 
 async def _on_bad_cursor(request: Request, error: Exception) -> Response:

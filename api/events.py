@@ -53,15 +53,6 @@ _RUNS = {
 }
 
 
-def feed_of(request: Request) -> Feed:
-    """The process's one reader, made with the first stream."""
-    state = request.app.state
-    if getattr(state, "redraft_feed", None) is None:
-        state.redraft_feed = Feed(state_of(request).pool)
-    feed: Feed = state.redraft_feed
-    return feed
-
-
 @router.get(
     "/api/runs/{run_id}/events",
     responses=_STREAM,
@@ -127,7 +118,8 @@ def _answer(request: Request, subscriber: Subscriber, heads: dict[str, Head]) ->
     for run_id, seq in reset.items():
         subscriber.positions[run_id] = seq
         subscriber.tell(run_id, "reset", {"event_seq": seq})
-    return EventStream(feed_of(request), subscriber)
+    state = state_of(request)
+    return EventStream(state.one(Feed, state.pool), subscriber)
 
 
 async def _page(

@@ -10,6 +10,7 @@ from starlette.datastructures import QueryParams
 
 from api.auth import needs
 from api.filters import observe_scope
+from api.observing import observe
 from api.principals import Principal, Scope
 from api.state import State, state_of
 from api.wire.observe import Observed
@@ -33,4 +34,4 @@ async def observed(state: State, params: QueryParams) -> Observed:
     now = datetime.now(UTC)
     scope = observe_scope(params, now - _DAY, now)
     simulated = state.settings.offline_model or params.get("simulated") == "true"
-    return await state.observatory.observe(state.pool, scope, simulated=simulated)
+    return await observe(state.pool, scope, simulated=simulated)

@@ -5,19 +5,19 @@ The page and the API show the same answer; nothing is counted a second way.
 
 from __future__ import annotations
 
-import asyncio
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Protocol
 
 from api import queries, wire
-from api.past_hours import HOUR, PastHours, floor
-from api.queries import Reader
+from api.queries import Reader, sums
 from api.queries import observe as reads
 from api.queries.observe import Scope
+from api.queries.sums import CALLS, HOUR, STEPS, floor
 from api.wire import observe as told
 from deploy.database import Pool, Row
 from workflows.vocabulary import RunStatus
@@ -32,12 +32,10 @@ GRAINS = (
     timedelta(days=28),
 )
 MOST_POINTS = 62
-EXACT_STEPS = 20_000
-"""Percentiles of more steps are those of a sample."""
 SIMULATED = "offline"
 """Model of the offline model's profile, as `deploy.local` makes it."""
 _FATES = ("lost", "repeated")
-_KEY = ("kind", "profile", "model", "currency", "fate")
+_KEY = ("at", "kind", "profile", "model", "currency", "fate")
 _ADDED = ("calls", "input", "output", "cached", "reasoning", "unpriced")
 
 
@@ -56,61 +54,88 @@ class _Sums:
     currencies: Sequence[str]
 
 
-class Observatory:
-    """One a process: it remembers the sums of past hours."""
+async def observe(pool: Pool, wanted: Scope, *, simulated: bool) -> told.Observed:
+    """`simulated`: whether calls of the offline model are in the sums."""
+    grain = grain_of(wanted.to - wanted.from_)
+    scope = replace(wanted, from_=floor(wanted.from_, min(grain, HOUR)))
+    async with (
+        pool.acquire() as connection,
+        # One snapshot, in which marked sums and unmarked rows make up the whole.
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        merged = _merged(await _calls(connection, scope, grain))
+        times, error = await _steps(connection, scope)
+        created = await reads.runs_created(connection, scope, grain)
+        ended = await reads.runs_ended(connection, scope, grain)
+        counted = _sums([row for row in merged if simulated or row["model"] != SIMULATED])
+        return told.Observed(
+            from_=scope.from_,
+            to=scope.to,
+            bucket_seconds=int(grain.total_seconds()),
+            kind=scope.kind,
+            profile=scope.profile,
+            excludes=[] if simulated else ["simulated_calls"],
+            simulated_calls=sum(r["calls"] for r in merged if r["model"] == SIMULATED),
+            percentile_error=error,
+            runs_by_status={str(status): 0 for status in RunStatus} | _by_status(created),
+            success_rate=_success(ended),
+            steps=times,
+            tokens=_tokens_by(counted),
+            cost=_cost_by(counted),
+            waste=await _waste(connection, scope, counted, simulated=simulated),
+            saved_by_continuation=_saved(counted),
+            guardrail_stops=await _stops(connection, scope),
+            interrupts=await _interrupts(connection, scope),
+            queue=await _queue(connection),
+            series=_series(scope, grain, counted, created, ended),
+            workers=await queries.workers(connection),
+        )
 
-    def __init__(self) -> None:
-        self._calls = PastHours(reads.calls_ended)
-        self._steps = PastHours(reads.steps_ended)
 
-    async def warm(self, pool: Pool, days: int = 30) -> None:
-        """Reads the past day by day, the newest first, so that nobody waits for it later."""
-        now = floor(datetime.now(UTC), HOUR)
-        for day in range(days):
-            for past in (self._calls, self._steps):
-                to = now - day * timedelta(days=1)
-                async with pool.acquire() as connection:
-                    await past.rows(connection, to - timedelta(days=1), to, HOUR)
-            await asyncio.sleep(0.2)  # others wait for the database too
+async def _calls(reader: Reader, scope: Scope, grain: timedelta) -> list[Row]:
+    """Of summed hours their sums, of all between them the rows; several rows may have one key."""
+    if grain < HOUR:
+        return list(await sums.calls_ended(reader, scope, grain))
+    found = list(await sums.calls_summed(reader, scope, grain))
+    summed = await sums.marked(reader, CALLS, scope)
+    for from_, to in sums.gaps(scope, CALLS, summed):
+        found += await sums.calls_ended(reader, replace(scope, from_=from_, to=to), grain)
+    return found
 
-    async def observe(self, pool: Pool, wanted: Scope, *, simulated: bool) -> told.Observed:
-        """`simulated`: whether calls of the offline model are in the sums."""
-        grain = grain_of(wanted.to - wanted.from_)
-        scope = replace(wanted, from_=floor(wanted.from_, min(grain, HOUR)))
-        async with pool.acquire() as connection:
-            calls = await self._calls.rows(connection, scope.from_, scope.to, grain)
-            steps = await self._steps.rows(connection, scope.from_, scope.to, grain)
-            steps = _narrowed(steps, scope)
-            counts = _sum_by(steps, lambda row: row["name"], lambda row: row["steps"])
-            sampled = sum(counts.values()) > EXACT_STEPS
-            times = await reads.step_times(connection, scope, sampled=sampled)
-            moves = await reads.runs_by_time(connection, scope, grain)
-            statuses = await reads.runs_created(connection, scope)
-            merged = _merged(_narrowed(calls, scope), grain)
-            sums = _sums([row for row in merged if simulated or row["model"] != SIMULATED])
-            return told.Observed(
-                from_=scope.from_,
-                to=scope.to,
-                bucket_seconds=int(grain.total_seconds()),
-                kind=scope.kind,
-                profile=scope.profile,
-                excludes=[] if simulated else ["simulated_calls"],
-                simulated_calls=sum(r["calls"] for r in merged if r["model"] == SIMULATED),
-                sampled=sampled,
-                runs_by_status={str(status): 0 for status in RunStatus}
-                | {row["status"]: row["runs"] for row in statuses},
-                success_rate=_success(moves),
-                steps=_times(times, counts),
-                tokens=_tokens_by(sums),
-                cost=_cost_by(sums),
-                waste=await _waste(connection, scope, sums, simulated=simulated),
-                saved_by_continuation=_saved(sums),
-                guardrail_stops=await _stops(connection, scope),
-                interrupts=await _interrupts(connection, scope),
-                queue=await _queue(connection),
-                series=_series(scope, grain, sums, moves),
-                workers=await queries.workers(connection),
-            )
+
+async def _steps(reader: Reader, scope: Scope) -> tuple[dict[str, told.StepTimes], float]:
+    """Times by name, and how far their percentiles may be off: exact where no sum is in them."""
+    found = list(await sums.steps_summed(reader, scope))
+    if not found:
+        rows = await reads.step_times(reader, scope)
+        exact = {row["name"]: _times(row["steps"], row["took"], row["waited"]) for row in rows}
+        return dict(sorted(exact.items())), 0
+    summed = await sums.marked(reader, STEPS, scope)
+    for from_, to in sums.gaps(scope, STEPS, summed):
+        found += await sums.steps_lasted(reader, replace(scope, from_=from_, to=to))
+    buckets: dict[str, dict[str, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+    for row in found:
+        buckets[row["name"]][row["measure"]][row["bucket"]] += row["steps"]
+    times = {
+        name: _times(found["took"].total(), *map(quantiles, (found["took"], found["waited"])))
+        for name, found in sorted(buckets.items())
+    }
+    return times, sums.ERROR
+
+
+def quantiles(buckets: Mapping[int, int]) -> tuple[float, float]:
+    """Median and 95th percentile (nearest rank) of durations in buckets, in milliseconds: the
+    middle of the bucket that holds it, which is at most `sums.ERROR` of it away."""
+    total = sum(buckets.values())
+    found = []
+    for share in (0.5, 0.95):
+        rank, seen = math.ceil(share * total), 0
+        for bucket in sorted(buckets):
+            seen += buckets[bucket]
+            if seen >= rank:
+                found.append(sums.middle(bucket))
+                break
+    return found[0], found[1]
 
 
 def grain_of(length: timedelta) -> timedelta:
@@ -118,25 +143,14 @@ def grain_of(length: timedelta) -> timedelta:
     return next((g for g in GRAINS if length <= g * MOST_POINTS), GRAINS[-1])
 
 
-def _narrowed(rows: Iterable[Row], scope: Scope) -> list[Row]:
-    return [
-        row
-        for row in rows
-        if scope.kind in (None, row["kind"]) and scope.profile in (None, row["profile"])
-    ]
-
-
-def _merged(rows: Iterable[Row], grain: timedelta) -> list[Sum]:
-    """Hours as buckets: a month has hundreds of hours with the same few keys."""
+def _merged(rows: Iterable[Row]) -> list[Sum]:
+    """One row a key."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    buckets: dict[datetime, datetime] = {}
     for row in rows:
-        at = row["at"]
-        bucket = buckets.get(at) or buckets.setdefault(at, floor(at, grain))
-        key = (bucket, *(row[name] for name in _KEY))
+        key = tuple(row[name] for name in _KEY)
         into = found.get(key)
         if into is None:
-            found[key] = {**dict(row), "at": bucket}
+            found[key] = dict(row)
             continue
         for name in _ADDED:
             into[name] += row[name]
@@ -161,31 +175,28 @@ def _sums(rows: Sequence[Sum]) -> _Sums:
     return _Sums(rows=rows, currency=next(iter(currencies), None), currencies=sorted(currencies))
 
 
-def _success(moves: Iterable[Row]) -> float | None:
-    ended = _sum_by(moves, lambda row: row["what"], lambda row: row["runs"])
-    ended.pop("started", None)
-    total = sum(ended.values())
-    return round(ended.get(RunStatus.CONFIRMED, 0) / total, 4) if total else None
+def _by_status(rows: Iterable[Row]) -> dict[str, int]:
+    return _sum_by(rows, lambda row: row["status"], lambda row: row["runs"])
 
 
-def _ms(seconds: float | None) -> int | None:
-    return None if seconds is None else max(0, round(seconds * 1000))
+def _success(ended: Iterable[Row]) -> float | None:
+    by_status = _by_status(ended)
+    total = sum(by_status.values())
+    return round(by_status.get(RunStatus.CONFIRMED, 0) / total, 4) if total else None
 
 
-def _times(rows: Iterable[Row], counts: Mapping[str, int]) -> dict[str, told.StepTimes]:
-    by_name = {row["name"]: (row["took"], row["waited"]) for row in rows}
-    nothing = ((None, None), (None, None))
-    return {
-        name: told.StepTimes(
-            count=count,
-            p50_ms=_ms(took[0]),
-            p95_ms=_ms(took[1]),
-            queue_p50_ms=_ms(waited[0]),
-            queue_p95_ms=_ms(waited[1]),
-        )
-        for name, count in sorted(counts.items())
-        for took, waited in [by_name.get(name, nothing)]
-    }
+def _ms(milliseconds: float | None) -> int | None:
+    return None if milliseconds is None else max(0, round(milliseconds))
+
+
+def _times(count: int, took: Sequence[float], waited: Sequence[float]) -> told.StepTimes:
+    return told.StepTimes(
+        count=count,
+        p50_ms=_ms(took[0]),
+        p95_ms=_ms(took[1]),
+        queue_p50_ms=_ms(waited[0]),
+        queue_p95_ms=_ms(waited[1]),
+    )
 
 
 def _tokens(rows: Iterable[Sum]) -> told.TokenSums:
@@ -283,14 +294,18 @@ async def _queue(reader: Reader) -> told.Queue:
     )
 
 
-def _series(scope: Scope, grain: timedelta, sums: _Sums, moves: Iterable[Row]) -> list[told.Point]:
+def _series(
+    scope: Scope, grain: timedelta, sums: _Sums, created: Iterable[Row], ended: Iterable[Row]
+) -> list[told.Point]:
     """Every bucket of the range, also those in which nothing happened."""
     calls: dict[datetime, list[Sum]] = defaultdict(list)
     for row in sums.rows:
         calls[row["at"]].append(row)
-    counts: dict[datetime, dict[str, int]] = defaultdict(dict)
-    for row in moves:
-        counts[row["at"]][row["what"].lower()] = row["runs"]
+    counts: dict[datetime, Counter[str]] = defaultdict(Counter)
+    for row in created:
+        counts[row["at"]]["started"] += row["runs"]
+    for row in ended:
+        counts[row["at"]][row["status"].lower()] = row["runs"]
     first = floor(scope.from_, grain)
     times = [first + n * grain for n in range(-(-(scope.to - first) // grain))]
     return [_point(at, calls[at], counts[at], sums.currency) for at in times]

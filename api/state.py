@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 from starlette.requests import HTTPConnection
 
@@ -19,9 +19,10 @@ from deploy.settings import Settings
 from workflows.kinds.kind import Kind
 
 if TYPE_CHECKING:
-    from api.observing import Observatory
     from api.signals import Signals
 
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
 DISK_FULL_MEMORY = 30.0
 """Seconds for which `/readyz` stays red after Postgres said that its disk is full."""
 
@@ -43,9 +44,15 @@ class State:
     kinds: Mapping[str, Kind]
     pool: Pool = field(init=False)
     signals: Signals = field(init=False)
-    observatory: Observatory = field(init=False)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     disk_full_at: float | None = None
+    _ones: dict[object, object] = field(default_factory=dict)
+
+    def one(self, make: Callable[Given, Made], *given: Given.args, **named: Given.kwargs) -> Made:
+        """What the process has one of, by what makes it: made when it is first asked for."""
+        if make not in self._ones:
+            self._ones[make] = make(*given, **named)
+        return cast(Made, self._ones[make])
 
     def note_disk_full(self) -> None:
         self.disk_full_at = time.monotonic()

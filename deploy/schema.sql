@@ -30,6 +30,37 @@ BEGIN
     RETURN NEW;
 END $$;
 
+CREATE FUNCTION public.unsum_call() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtext('redraft sums'));
+    DELETE FROM summed
+        WHERE what = 'calls' AND at = date_trunc('hour', OLD.ended_at, 'UTC');
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.unsum_run() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtext('redraft sums'));
+    DELETE FROM summed m USING steps s
+        WHERE m.what = 'steps' AND s.run_id = OLD.id
+          AND m.at = date_bin('6 hours', s.ended_at, '1970-01-01Z');
+    RETURN NULL;
+END $$;
+
+CREATE FUNCTION public.unsum_step() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock_shared(hashtext('redraft sums'));
+    DELETE FROM summed
+        WHERE what = 'steps' AND at = date_bin('6 hours', OLD.ended_at, '1970-01-01Z');
+    RETURN NULL;
+END $$;
+
 CREATE TABLE public.alembic_version (
     version_num character varying(32) NOT NULL
 );
@@ -95,6 +126,22 @@ CREATE TABLE public.blobs (
     bytes bigint NOT NULL,
     sha256 text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.calls_by_hour (
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    profile text NOT NULL,
+    model text NOT NULL,
+    currency text,
+    fate text NOT NULL,
+    calls bigint NOT NULL,
+    input bigint NOT NULL,
+    output bigint NOT NULL,
+    cached bigint NOT NULL,
+    reasoning bigint NOT NULL,
+    cost numeric,
+    unpriced bigint NOT NULL
 );
 
 CREATE TABLE public.comments (
@@ -533,6 +580,29 @@ CREATE TABLE public.steps (
     CONSTRAINT steps_status_check CHECK ((status = ANY (ARRAY['RUNNING'::text, 'SUCCEEDED'::text, 'FAILED'::text])))
 );
 
+CREATE TABLE public.steps_by_quarter (
+    at timestamp with time zone NOT NULL,
+    kind text,
+    profile text,
+    name text NOT NULL,
+    measure text NOT NULL,
+    bucket smallint NOT NULL,
+    steps bigint NOT NULL,
+    CONSTRAINT steps_by_quarter_measure_check CHECK ((measure = ANY (ARRAY['took'::text, 'waited'::text])))
+);
+
+COMMENT ON TABLE public.steps_by_quarter IS 'Of six hours each; rows without kind and profile are of all of them together.';
+
+COMMENT ON COLUMN public.steps_by_quarter.bucket IS 'Of milliseconds: 0 up to 1, n up to 1.05 to the power of n.';
+
+CREATE TABLE public.summed (
+    what text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT summed_what_check CHECK ((what = ANY (ARRAY['calls'::text, 'steps'::text])))
+);
+
+COMMENT ON TABLE public.summed IS 'Hours of calls and quarters of days of steps (UTC) whose sums equal the rows; others are read anew.';
+
 CREATE TABLE public.switches (
     name text NOT NULL,
     value jsonb NOT NULL,
@@ -594,6 +664,9 @@ ALTER TABLE ONLY public.blob_deletions
 
 ALTER TABLE ONLY public.blobs
     ADD CONSTRAINT blobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.calls_by_hour
+    ADD CONSTRAINT calls_by_hour_at_kind_profile_model_currency_fate_key UNIQUE NULLS NOT DISTINCT (at, kind, profile, model, currency, fate);
 
 ALTER TABLE ONLY public.comments
     ADD CONSTRAINT comments_pkey PRIMARY KEY (id);
@@ -664,8 +737,14 @@ ALTER TABLE ONLY public.step_parts
 ALTER TABLE ONLY public.step_plans
     ADD CONSTRAINT step_plans_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.steps_by_quarter
+    ADD CONSTRAINT steps_by_quarter_at_kind_profile_name_measure_bucket_key UNIQUE NULLS NOT DISTINCT (at, kind, profile, name, measure, bucket);
+
 ALTER TABLE ONLY public.steps
     ADD CONSTRAINT steps_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.summed
+    ADD CONSTRAINT summed_pkey PRIMARY KEY (what, at);
 
 ALTER TABLE ONLY public.switches
     ADD CONSTRAINT switches_pkey PRIMARY KEY (name);
@@ -740,17 +819,19 @@ CREATE INDEX steps_ended ON public.steps USING btree (ended_at) WHERE (ended_at 
 
 CREATE UNIQUE INDEX steps_one_running ON public.steps USING btree (run_id) WHERE (status = 'RUNNING'::text);
 
-CREATE INDEX steps_sampled ON public.steps USING btree (ended_at) INCLUDE (run_id, name, queued_at, started_at) WHERE ((status = 'SUCCEEDED'::text) AND (get_byte(uuid_send(id), 15) < 16));
-
-COMMENT ON INDEX public.steps_sampled IS 'One step in 16, by the last byte of its random id: percentiles of long ranges sort these only.';
-
 CREATE UNIQUE INDEX steps_seq ON public.steps USING btree (run_id, seq);
 
 CREATE INDEX steps_stopped ON public.steps USING btree (run_id, ended_at) WHERE (reason_code = 'interrupted'::text);
 
 CREATE INDEX webhook_deliveries_run ON public.webhook_deliveries USING btree (run_id);
 
+CREATE TRIGGER model_calls_unsum AFTER DELETE OR UPDATE ON public.model_calls FOR EACH ROW WHEN ((old.ended_at IS NOT NULL)) EXECUTE FUNCTION public.unsum_call();
+
 CREATE TRIGGER runs_guard_move BEFORE UPDATE OF status ON public.runs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION public.runs_guard_move();
+
+CREATE TRIGGER runs_unsum AFTER UPDATE OF profile ON public.runs FOR EACH ROW WHEN ((old.profile IS DISTINCT FROM new.profile)) EXECUTE FUNCTION public.unsum_run();
+
+CREATE TRIGGER steps_unsum AFTER DELETE OR UPDATE ON public.steps FOR EACH ROW WHEN ((old.ended_at IS NOT NULL)) EXECUTE FUNCTION public.unsum_step();
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_principal_fkey FOREIGN KEY (principal) REFERENCES public.principals(name) ON DELETE CASCADE;
@@ -853,6 +934,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.blob_deletions TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.blobs TO redraft_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.calls_by_hour TO redraft_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.comments TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.decisions TO redraft_app;
@@ -894,6 +977,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.step_parts TO redraft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.step_plans TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.steps TO redraft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.steps_by_quarter TO redraft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.summed TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.switches TO redraft_app;
 

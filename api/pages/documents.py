@@ -18,7 +18,7 @@ from api.pages.calendars import CALENDAR, has_calendar
 from api.pages.errors import PageRoute
 from api.pages.forms import Form, failed, go, number, perform_once, read_form, run_path
 from api.pages.render import Refused, list_row, page, words_of
-from api.pages.run import html_of, sources_in_force
+from api.pages.run import html_of
 from api.pages.schedule import schedule
 from api.paths import DocumentId, or_404
 from api.principals import Scope
@@ -58,7 +58,7 @@ async def document_page(
         revisions = await queries.revisions_page(connection, document_id, _MOST)
         of_it = RunFilter(document_id=document_id)
         listed = await queries.runs_page(connection, of_it, _RUNS)
-        sources = await sources_in_force(connection, document_id)
+        sources = await queries.sources_in_force(connection, document_id)
         said = await queries.said_of_revisions(connection, document_id)
         belongings = await belongings_of(connection, document_id)
         draft = await queries.draft(connection, document_id, caller_of(request).actor)

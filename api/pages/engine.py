@@ -35,12 +35,3 @@ class EngineWatch:
             self._away = await state_of(request).signals.server_version() is None
         finally:
             self._task = None
-
-
-def engine_of(request: Request) -> EngineWatch:
-    """The process's one watch, made with the first page."""
-    state = request.app.state
-    if getattr(state, "redraft_engine", None) is None:
-        state.redraft_engine = EngineWatch()
-    watch: EngineWatch = state.redraft_engine
-    return watch

@@ -5,6 +5,7 @@ Everything asked for stands in the address: range, kind, profile, comparison.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
-from api import queries
+from api import observing, queries
 from api.auth import needs
 from api.errors import not_found
 from api.filters import observe_scope
@@ -114,9 +115,7 @@ def _start(value: str, zone: tzinfo, later: timedelta) -> str:
 
 
 async def _observed(state: State, scope: Looked) -> Observed:
-    return await state.observatory.observe(
-        state.pool, scope, simulated=state.settings.offline_model
-    )
+    return await observing.observe(state.pool, scope, simulated=state.settings.offline_model)
 
 
 async def _before(state: State, chosen: Asked) -> Observed | None:
@@ -133,7 +132,7 @@ async def observe(request: Request) -> Response:
     """The page."""
     state, words, viewer = state_of(request), words_of(request), viewer_of(request)
     chosen = asked(request.query_params, viewer.zone, datetime.now(UTC))
-    now, before = await _observed(state, chosen.scope), await _before(state, chosen)
+    now, before = await asyncio.gather(_observed(state, chosen.scope), _before(state, chosen))
     profiles = await queries.profiles_page(state.pool, _MOST)
     return await page(
         request,

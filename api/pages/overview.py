@@ -110,7 +110,7 @@ async def _runs(pool: Pool, ids: Sequence[str]) -> dict[str, wire.Run]:
 
 
 async def _figures(request: Request, words: Catalogue) -> list[Figure]:
-    numbers = _numbers_of(request)
+    numbers = state_of(request).one(_Numbers)
     async with numbers.lock:
         if time.monotonic() - numbers.at > NUMBERS_SECONDS:
             pool = state_of(request).pool
@@ -118,14 +118,6 @@ async def _figures(request: Request, words: Catalogue) -> list[Figure]:
             numbers.spent = await queries_overview.spent(pool)
             numbers.at = time.monotonic()
     return figures(numbers.finished, numbers.spent, words)
-
-
-def _numbers_of(request: Request) -> _Numbers:
-    state = request.app.state
-    if getattr(state, "redraft_numbers", None) is None:
-        state.redraft_numbers = _Numbers()
-    numbers: _Numbers = state.redraft_numbers
-    return numbers
 
 
 def figures(finished: Sequence[Finished], spent: Sequence[Spent], words: Catalogue) -> list[Figure]:

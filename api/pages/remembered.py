@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import Request
 
 from api.pages.viewer import viewer_of
-from api.state import principal_of
+from api.state import principal_of, state_of
 
 MOST = 32
 
@@ -27,12 +27,8 @@ class Known:
     at: datetime
 
 
-def _kept(request: Request) -> OrderedDict[tuple[str, ...], Known]:
-    state = request.app.state
-    if getattr(state, "redraft_remembered", None) is None:
-        state.redraft_remembered = OrderedDict()
-    kept: OrderedDict[tuple[str, ...], Known] = state.redraft_remembered
-    return kept
+class _Kept(OrderedDict[tuple[str, ...], Known]):
+    """By address, language and person; the oldest first."""
 
 
 def _name(request: Request) -> tuple[str, ...]:
@@ -42,7 +38,7 @@ def _name(request: Request) -> tuple[str, ...]:
 
 def remember(request: Request, facts: Mapping[str, Any]) -> None:
     """What this address showed to this person in this language."""
-    kept, name = _kept(request), _name(request)
+    kept, name = state_of(request).one(_Kept), _name(request)
     kept[name] = Known(facts=facts, at=datetime.now(UTC))
     kept.move_to_end(name)
     while len(kept) > MOST:
@@ -50,4 +46,4 @@ def remember(request: Request, facts: Mapping[str, Any]) -> None:
 
 
 def recall(request: Request) -> Known | None:
-    return _kept(request).get(_name(request))
+    return state_of(request).one(_Kept).get(_name(request))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import jinja2
 from fastapi import Request
@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, Response
 from api import languages, queries, text, wire
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
-from api.pages.engine import engine_of
+from api.pages.engine import EngineWatch
 from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.pages.viewer import LANGUAGE, remember, viewer_of
@@ -28,7 +28,6 @@ from workflows.spoken import clock
 from workflows.vocabulary import RunStatus
 
 API = Path(__file__).parent.parent
-_WAITING = queries.RunFilter(statuses=(RunStatus.AWAITING_CONFIRMATION,))
 HEADERS = {
     # `no-referrer` would make a browser send `Origin: null` with forms, which is refused.
     "Referrer-Policy": "same-origin",
@@ -241,19 +240,16 @@ async def service_of(request: Request) -> Service:
     state = state_of(request)
     simulated = state.settings.offline_model
     try:
-        async with state.pool.acquire() as connection:
-            workers = await queries.workers(connection)
-            switches = await queries.switches(connection)
-            waiting = await queries.counts_by_status(connection, _WAITING)
+        told = await queries.frame(state.pool)
     except AWAY:
         return Service(simulated=simulated, reachable=False, worker_alive=False)
     return Service(
         simulated=simulated,
-        worker_alive=any(worker.alive for worker in workers),
-        engine_away=engine_of(request).look(request),
-        draining=switches.draining,
-        drain_note=switches.note if switches.draining else None,
-        waiting=waiting.get(RunStatus.AWAITING_CONFIRMATION, 0),
+        worker_alive=told.worker_alive,
+        engine_away=state.one(EngineWatch).look(request),
+        draining=told.draining,
+        drain_note=told.drain_note if told.draining else None,
+        waiting=told.waiting,
     )
 
 
@@ -290,6 +286,15 @@ class Refused:
     link: str | None = None
 
 
+class Sent(TypedDict, total=False):
+    """What came of a form, when its page is shown again; `typed` and `errors` are by field name."""
+
+    status: int
+    typed: Mapping[str, Any] | None
+    errors: Mapping[str, str] | None
+    refusal: Refused | None
+
+
 async def page(
     request: Request,
     template: str,
@@ -299,10 +304,12 @@ async def page(
     typed: Mapping[str, Any] | None = None,
     errors: Mapping[str, str] | None = None,
     refusal: Refused | None = None,
+    framed: bool = True,
     **facts: Any,
 ) -> Response:
-    """The template with the frame around it. `typed` and `errors` are by field name."""
-    service, viewer = await service_of(request), viewer_of(request)
+    """The template, with the frame around it unless it is a piece of a page."""
+    service = await service_of(request) if framed else None
+    viewer = viewer_of(request)
     html = (
         environment(viewer.locale)
         .get_template(template)

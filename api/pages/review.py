@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -21,15 +21,17 @@ from api.pages import review_rounds, review_text
 from api.pages import view as pages_view
 from api.pages.errors import PageRoute
 from api.pages.queue import Place, place_of
-from api.pages.render import Refused, page, words_of
+from api.pages.render import Sent, page, words_of
 from api.pages.review_evidence import excerpts
 from api.pages.review_own import Own, own
-from api.pages.run import html_of, sources_in_force
+from api.pages.run import html_of
+from api.pages.run_output import all_rows
 from api.pages.schedule import schedule
 from api.paths import or_404
 from api.principals import Scope
 from api.queries import Reader
-from api.queries.pages import IssueMove, issue_moves
+from api.queries.console import told
+from api.queries.pages import issue_moves
 from api.queries.review import AlsoHere, also_here, locked_passages
 from api.state import caller_of, state_of
 from workflows.vocabulary import ErrorCode, EventType, RunStatus
@@ -109,27 +111,12 @@ async def one_review(request: Request, run_id: str) -> Response:
 
 
 async def review_page(
-    request: Request,
-    run_id: str,
-    asked: Asked,
-    *,
-    status: int = 200,
-    refusal: Refused | None = None,
-    typed: Mapping[str, Any] | None = None,
-    errors: Mapping[str, str] | None = None,
+    request: Request, run_id: str, asked: Asked, **sent: Unpack[Sent]
 ) -> Response:
     """The page, or with a refusal the page as it is now and what was typed. Raises 404."""
     facts = await _facts(request, run_id, asked)
-    return await page(
-        request,
-        "review.html",
-        status=status,
-        section="/queue" if asked.done is not None else "/runs",
-        refusal=refusal,
-        typed=typed,
-        errors=errors,
-        **facts,
-    )
+    section = "/queue" if asked.done is not None else "/runs"
+    return await page(request, "review.html", section=section, **sent, **facts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,12 +128,11 @@ class _Read:
     revisions: Sequence[wire.RevisionInfo]
     steps: Sequence[wire.Step]
     issues: Sequence[wire.Issue]
-    issue_moves: Sequence[IssueMove]
+    events: Sequence[wire.Event]
     sources: list[wire.Source]
     locked: list[str]
     own: Own
     also_here: Sequence[AlsoHere]
-    decided: wire.Event | None
     place: Place | None
     texts: dict[int, wire.Revision]
     old: wire.Revision | None
@@ -160,46 +146,30 @@ async def _read(reader: Reader, run_id: str, asked: Asked, actor: str) -> _Read:
     document = or_404(await queries.document(reader, run.document_id), "document")
     listed = await queries.revisions_page(reader, run.document_id, _MOST)
     revisions = listed.items if listed else []
-    steps = await queries.steps_page(reader, run.id, _MOST)
     draft = await queries.draft(reader, run.document_id, actor)
-    texts: dict[int, wire.Revision] = {}
     numbers = [asked.from_, asked.to, usual_to(run), usual_from(run, revisions)]
     if draft is not None:
         notes = requests.DraftNotes.model_validate(draft.notes)
         numbers += [draft.base_revision, *(one.change.from_ for one in notes.decisions[:1])]
-    for number in {number for number in numbers if number is not None}:
-        found = await queries.revision(reader, run.document_id, number)
-        if found is not None:
-            texts[number] = found
+    known = {number for number in numbers if number is not None}
+    texts = await queries.revisions(reader, run.document_id, known)
     old, new = _compared(run, revisions, asked, texts)
     return _Read(
         run=run,
         document=document,
         revisions=revisions,
-        steps=steps.items if steps else [],
-        issues=await _every_issue(reader, run.id),
-        issue_moves=await issue_moves(reader, run.id),
-        sources=await sources_in_force(reader, run.document_id),
+        steps=await all_rows(queries.steps_page, reader, run.id),
+        issues=await all_rows(queries.issues_page, reader, run.id),
+        events=await told(reader, run.id, _LATE_EVENTS),
+        sources=await queries.sources_in_force(reader, run.document_id),
         locked=await locked_passages(reader, run.document_id),
         own=own(draft, run, texts),
         also_here=await also_here(reader, run.document_id, actor),
-        decided=await _decision(reader, run),
         place=await place_of(reader, run, asked.done),
         texts=texts,
         old=old,
         new=new,
     )
-
-
-async def _every_issue(reader: Reader, run_id: str) -> Sequence[wire.Issue]:
-    found: list[wire.Issue] = []
-    cursor: str | None = None
-    while part := await queries.issues_page(reader, run_id, _MOST, cursor):
-        found += part.items
-        cursor = part.next_cursor
-        if cursor is None:
-            break
-    return found
 
 
 def usual_to(run: wire.Run) -> int | None:
@@ -235,12 +205,8 @@ def _compared(
     )
 
 
-async def _decision(reader: Reader, run: wire.Run) -> wire.Event | None:
+def _decision(events: Sequence[wire.Event]) -> wire.Event | None:
     """The newest decision of a person, with what was said."""
-    found = await queries.events_page(
-        reader, run.id, max(0, run.event_seq - _LATE_EVENTS), _LATE_EVENTS
-    )
-    events = found.items if found else []
     return next((event for event in reversed(events) if event.type in _DECIDED), None)
 
 
@@ -253,7 +219,7 @@ async def _facts(request: Request, run_id: str, asked: Asked) -> dict[str, Any]:
     as_text = None
     if asked.view == "text" and read.new is not None:
         as_text = read.new.model_copy(update={"body": body})
-    found = review_rounds.rounds(read.steps, read.issue_moves)
+    found = review_rounds.rounds(read.steps, issue_moves(read.events))
     based = mine.draft.base_revision if mine.draft else usual_to(run)
     return {
         **_choices(read, asked),
@@ -279,7 +245,7 @@ async def _facts(request: Request, run_id: str, asked: Asked) -> dict[str, Any]:
         "notes": mine.notes,
         "base": read.texts.get(-1 if based is None else based),
         "also_here": read.also_here,
-        "decided": read.decided,
+        "decided": _decision(read.events),
         "place": read.place,
         "link": lambda **changes: asked.link(run.id, **changes),
     }

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api import queries, wire
+from api import wire
 from api.pages import view as pages_view
-from api.queries import Reader
 from api.text import Catalogue
 from workflows.vocabulary import EventType, RunStatus
 
@@ -32,13 +31,6 @@ class EventLine:
     actor: str
     at: Any
     said: str = ""
-
-
-async def newest_events(reader: Reader, run: wire.Run) -> Sequence[wire.Event]:
-    """In order."""
-    after = max(0, run.event_seq - NEWEST)
-    found = await queries.events_page(reader, run.id, after, NEWEST)
-    return found.items if found else []
 
 
 def interrupter(events: Sequence[wire.Event]) -> str | None:

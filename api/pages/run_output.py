@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from api import queries, wire
+from api import wire
 from api.pages.schedule import day_of
 from api.queries import Reader
 from workflows.vocabulary import FINAL, CallStatus, RunStatus, Severity, StepStatus
 
-MOST = 200
+MOST = 1000
 _LONGEST_SECTION, _MOST_LINES = 600, 24
 """Of a section that is kept: characters, and names of lines."""
 _QUOTE = 160
-_SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
+SETTLED = FINAL | {RunStatus.AWAITING_CONFIRMATION}
 
 Rows = TypeVar("Rows", bound=wire.Wire)
-Pager: TypeAlias = Callable[[Reader, str, int, str | None], Awaitable[wire.Page[Rows] | None]]
+
+
+class Pager(Protocol[Rows]):
+    """A list of one run, page by page."""
+
+    def __call__(
+        self, reader: Reader, run_id: str, limit: int, cursor: str | None, *, known: bool
+    ) -> Awaitable[wire.Page[Rows] | None]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +54,11 @@ class KeptItem:
 
 
 async def all_rows(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[Rows]:
-    """Every row: the newest come last, and they are the ones that are open."""
+    """Every row of a run that exists: the newest come last, and they are the ones that are open."""
     found: list[Rows] = []
     cursor: str | None = None
     while True:
-        part = await pager(reader, run_id, MOST, cursor)
+        part = await pager(reader, run_id, MOST, cursor, known=True)
         if part is None:
             return found
         found += part.items
@@ -60,30 +67,30 @@ async def all_rows(pager: Pager[Rows], reader: Reader, run_id: str) -> Sequence[
             return found
 
 
-async def partial(
-    reader: Reader, calls: Sequence[wire.Call], kept: Sequence[KeptItem]
+def partial(
+    calls: Sequence[wire.Call], live: Mapping[str, str], kept: Sequence[KeptItem]
 ) -> list[Mapping[str, Any]]:
     """What the open calls have written so far; `before` counts the items of the part that earlier
     calls brought, which this one goes on from."""
     found: list[Mapping[str, Any]] = []
     for call in calls:
-        if call.status != CallStatus.STARTED:
-            continue
-        body = await queries.call(reader, call.id)
-        text = (body.partial_text if body is not None else None) or ""
-        before = sum(item.part == call.part and item.call_id != call.id for item in kept)
-        found.append({**call.model_dump(), "text": text, "before": before})
+        if call.status == CallStatus.STARTED:
+            before = sum(item.part == call.part and item.call_id != call.id for item in kept)
+            found.append({**call.model_dump(), "text": live.get(call.id, ""), "before": before})
     return found
 
 
-async def kept_items(
-    reader: Reader, run: wire.Run, steps: Sequence[wire.Step], calls: Sequence[wire.Call]
+def kept_items(
+    run: wire.Run,
+    steps: Sequence[wire.Step],
+    calls: Sequence[wire.Call],
+    items: Sequence[wire.Item],
 ) -> Sequence[KeptItem]:
     """Items of a step that is not done, newest first: paid for, and not asked for again.
 
     Those of another input revision belong to a plan that a person's edit made void.
     """
-    if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in _SETTLED:
+    if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in SETTLED:
         return []
     last = steps[-1]
     same = {
@@ -93,7 +100,6 @@ async def kept_items(
         == (last.name, last.round, last.input_revision)
     }
     of_it = {call.id for call in calls if call.step_id in same}
-    items = await all_rows(queries.items_page, reader, run.id)
     return [_kept_item(item) for item in reversed(items) if item.call_id in of_it]
 
 

@@ -12,9 +12,11 @@ from api.queries.documents import (
     document_exists,
     documents_page,
     revision,
+    revisions,
     revisions_page,
     said_of_revisions,
     source,
+    sources_in_force,
     sources_page,
 )
 from api.queries.drafts import draft, standing
@@ -31,6 +33,7 @@ from api.queries.parts import (
 from api.queries.rows import Reader
 from api.queries.runs import NO_WEB, RunFilter, TemporalWeb, counts_by_status, run, runs_page
 from api.queries.service import (
+    frame,
     key_variable,
     newest_profile,
     profile_versions,
@@ -55,6 +58,7 @@ __all__ = [
     "draft",
     "event_seq",
     "events_page",
+    "frame",
     "habits",
     "issue",
     "issues_page",
@@ -64,12 +68,14 @@ __all__ = [
     "profile_versions",
     "profiles_page",
     "revision",
+    "revisions",
     "revisions_page",
     "run",
     "run_exists",
     "runs_page",
     "said_of_revisions",
     "source",
+    "sources_in_force",
     "sources_page",
     "standing",
     "steps_page",

@@ -46,10 +46,17 @@ async def _dropped(reader: Reader, rows: Sequence[Row]) -> Dropped:
 
 
 async def calls_page(
-    reader: Reader, run_id: str, limit: int = 50, cursor: str | None = None, count: bool = False
+    reader: Reader,
+    run_id: str,
+    limit: int = 50,
+    cursor: str | None = None,
+    count: bool = False,
+    *,
+    known: bool = False,
 ) -> wire.Page[wire.Call] | None:
-    """The run's calls in the order they were started; None when there is no such run."""
-    if not await run_exists(reader, run_id):
+    """The run's calls in the order they were started; None when there is no such run, unless it is
+    `known`."""
+    if not (known or await run_exists(reader, run_id)):
         return None
     after = None if cursor is None else cursors.decode_moment("calls", cursor)
     rows = await reader.fetch(

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from api import wire
+from api.queries.pages import ISSUE_MOVES
+from api.queries.parts import event
 from api.queries.rows import Reader
 from workflows.vocabulary import EventType
 
-_MOVES = [
+MOVES = [
     str(type_)
     for type_ in (
         EventType.RUN_INTERRUPTED,
@@ -45,14 +48,6 @@ class Neighbours:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failing:
-    """Tries that failed in a row, and since when."""
-
-    failures: int
-    since: datetime
-
-
-@dataclass(frozen=True, kw_only=True)
 class Waste:
     """What calls of one kind of waste used; `cost` is None where no price is known."""
 
@@ -63,17 +58,43 @@ class Waste:
     is_estimate: bool
 
 
-async def moves(reader: Reader, run_id: str) -> Sequence[Move]:
-    """In order."""
+async def told(reader: Reader, run_id: str, newest: int) -> Sequence[wire.Event]:
+    """The newest events, and of the older ones those that the page's other parts are made of: moves
+    of the run and of its issues, and other limits of its rounds. In order."""
     rows = await reader.fetch(
         """
-        SELECT type, at, actor, data FROM run_events
-        WHERE run_id = $1 AND type = ANY ($2::text[]) ORDER BY seq
+        SELECT e.seq, e.type, e.at, e.actor, e.request_id, e.data,
+            (SELECT c.text FROM comments c
+                WHERE c.id = (e.data->>'comment_id')::uuid) AS comment
+        FROM run_events e WHERE e.run_id = $1 AND (e.type = ANY ($3::text[]) OR e.seq > (
+            SELECT max(n.seq) - $2 FROM run_events n WHERE n.run_id = $1))
+        ORDER BY e.seq
         """,
         run_id,
-        _MOVES,
+        newest,
+        [*MOVES, *ISSUE_MOVES, EventType.LIMITS_RAISED],
     )
-    return [Move(**dict(row)) for row in rows]
+    return [event(row) for row in rows]
+
+
+def moves(events: Iterable[wire.Event]) -> list[Move]:
+    """Of the run, in order."""
+    return [
+        Move(type=one.type, at=one.at, actor=one.actor, data=one.model_extra or {})
+        for one in events
+        if one.type in MOVES
+    ]
+
+
+def rounds_change(events: Sequence[wire.Event]) -> Mapping[str, Any] | None:
+    """The newest event that set another limit of rounds: its type, and its data."""
+    for one in reversed(events):
+        data = one.model_extra or {}
+        if one.type == EventType.RUN_REWORK or (
+            one.type == EventType.LIMITS_RAISED and "max_rounds" in data
+        ):
+            return {"type": one.type, **data}
+    return None
 
 
 async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neighbours:
@@ -88,18 +109,6 @@ async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neigh
         run_id,
     )
     return Neighbours(newer=None, older=None) if row is None else Neighbours(**dict(row))
-
-
-async def failing(reader: Reader, run_id: str) -> Failing | None:
-    """The provider's errors in a row of a run that waits for its next try; None without any."""
-    row = await reader.fetchrow(
-        """
-        SELECT failures, failing_since AS since FROM runs
-        WHERE id = $1 AND failures > 0 AND failing_since IS NOT NULL
-        """,
-        run_id,
-    )
-    return None if row is None else Failing(**dict(row))
 
 
 async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:

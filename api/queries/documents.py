@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from api import cursors, wire
@@ -122,8 +123,29 @@ async def revision(reader: Reader, document_id: str, number: int) -> wire.Revisi
         document_id,
         number,
     )
-    if row is None:
-        return None
+    return None if row is None else _revision(row)
+
+
+async def revisions(
+    reader: Reader, document_id: str, numbers: Collection[int], based: int | None = None
+) -> dict[int, wire.Revision]:
+    """These with their texts, and what the one named `based` was made from; by number."""
+    rows = await reader.fetch(
+        f"""
+        SELECT document_id, number, body, length(body) AS characters, sha256, base, author,
+            run_id, step_id, round, comment, original_id IS NOT NULL AS has_original, created_at,
+            (SELECT s.name FROM steps s WHERE s.id = step_id) AS step_name, {_STALE} AS stale
+        FROM revisions WHERE document_id = $1 AND (number = ANY ($2::int[]) OR number = (
+            SELECT b.base FROM revisions b WHERE b.document_id = $1 AND b.number = $3))
+        """,  # noqa: S608
+        document_id,
+        list(numbers),
+        based,
+    )
+    return {row["number"]: _revision(row) for row in rows}
+
+
+def _revision(row: Row) -> wire.Revision:
     return wire.Revision(**dict(_revision_info(row)), body=row["body"])
 
 
@@ -222,3 +244,17 @@ async def source(reader: Reader, document_id: str, source_id: str) -> wire.Sourc
         source_id,
     )
     return None if row is None else wire.Source(**dict(row))
+
+
+async def sources_in_force(reader: Reader, document_id: str) -> list[wire.Source]:
+    """The sources that count, in their order, with their texts."""
+    rows = await reader.fetch(
+        """
+        SELECT id, document_id, name, media_type, version, replaces, replaced_by, position, text,
+            length(text) AS characters, sha256, blob_id IS NOT NULL AS has_audio,
+            original_id IS NOT NULL AS has_original, actor, created_at
+        FROM sources WHERE document_id = $1 AND replaced_by IS NULL ORDER BY position, id
+        """,
+        document_id,
+    )
+    return [wire.Source(**dict(row)) for row in rows]

@@ -19,7 +19,7 @@ QUIET_SECONDS = 120
 _LIMIT_STOPS = sorted({str(reason) for reason in LIMITS} | {str(Reason.PRICE_UNKNOWN)})
 
 # Not while it waits for its next try: that has a time of its own.
-_QUIET = f"""
+QUIET = f"""
     r.status = 'RUNNING' AND r.last_progress_at < now() - interval '{QUIET_SECONDS} s'
         AND (r.retry_at IS NULL OR r.retry_at <= now())
 """
@@ -72,7 +72,7 @@ async def trouble_ids(reader: Reader, limit: int) -> list[str]:
             (SELECT r.id, 1 AS place, r.last_progress_at AS at FROM runs r
                 LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
                 LEFT JOIN workers w ON w.id = s.worker
-                WHERE ({_QUIET}) OR ({_LOST}) ORDER BY r.last_progress_at DESC LIMIT $1)
+                WHERE ({QUIET}) OR ({_LOST}) ORDER BY r.last_progress_at DESC LIMIT $1)
             UNION ALL
             (SELECT r.id, 2, r.last_progress_at FROM runs r
                 WHERE r.status = 'INTERRUPTED' AND r.reason_code = ANY ($2::text[])
@@ -94,7 +94,7 @@ async def trouble_count(reader: Reader) -> int:
         f"""
         SELECT (SELECT count(*) FROM runs r
                 LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
-                LEFT JOIN workers w ON w.id = s.worker WHERE ({_QUIET}) OR ({_LOST}))
+                LEFT JOIN workers w ON w.id = s.worker WHERE ({QUIET}) OR ({_LOST}))
             + (SELECT count(*) FROM runs r
                 WHERE r.status = 'INTERRUPTED' AND r.reason_code = ANY ($1::text[]))
             + (SELECT count(*) FROM runs r WHERE r.status = 'FAILED')
@@ -108,7 +108,7 @@ async def quiet_since(reader: Reader, run_ids: Sequence[str]) -> Mapping[str, da
     """Of these runs those that should be at work and are not: since when they made no progress."""
     rows = await reader.fetch(
         f"""
-        SELECT r.id, r.last_progress_at FROM runs r WHERE r.id = ANY ($1::uuid[]) AND {_QUIET}
+        SELECT r.id, r.last_progress_at FROM runs r WHERE r.id = ANY ($1::uuid[]) AND {QUIET}
         """,  # noqa: S608
         list(run_ids),
     )

@@ -1,15 +1,15 @@
-"""Reads that only the pages need: titles of runs, why the rounds changed, moves of issues."""
+"""Reads that only the pages need: titles of runs; and moves of issues, out of events."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from api import wire
 from api.queries.rows import Reader
 from workflows.vocabulary import EventType
 
-_ISSUE_MOVES = [
+ISSUE_MOVES = [
     str(type_)
     for type_ in (
         EventType.ISSUE_RAISED,
@@ -42,31 +42,16 @@ async def run_titles(reader: Reader, run_ids: Sequence[str]) -> Mapping[str, str
     return {row["id"]: row["title"] for row in rows}
 
 
-async def rounds_change(reader: Reader, run_id: str) -> Mapping[str, Any] | None:
-    """The newest event that set another limit of rounds: its type, and its data."""
-    row = await reader.fetchrow(
-        """
-        SELECT type, data FROM run_events
-        WHERE run_id = $1 AND (type = $2 OR (type = $3 AND data ? 'max_rounds'))
-        ORDER BY seq DESC LIMIT 1
-        """,
-        run_id,
-        EventType.RUN_REWORK,
-        EventType.LIMITS_RAISED,
-    )
-    return None if row is None else {"type": row["type"], **row["data"]}
-
-
-async def issue_moves(reader: Reader, run_id: str) -> Sequence[IssueMove]:
+def issue_moves(events: Iterable[wire.Event]) -> list[IssueMove]:
     """In the order in which they happened."""
-    rows = await reader.fetch(
-        """
-        SELECT type, (data ->> 'number')::int AS number, (data ->> 'round')::int AS round,
-            coalesce(data ->> 'raised_by', '') AS raised_by
-        FROM run_events
-        WHERE run_id = $1 AND type = ANY ($2::text[]) ORDER BY seq
-        """,
-        run_id,
-        _ISSUE_MOVES,
+    return [_issue_move(one) for one in events if one.type in ISSUE_MOVES]
+
+
+def _issue_move(event: wire.Event) -> IssueMove:
+    data = event.model_extra or {}
+    return IssueMove(
+        type=event.type,
+        number=data["number"],
+        round=data.get("round"),
+        raised_by=data.get("raised_by") or "",
     )
-    return [IssueMove(**dict(row)) for row in rows]

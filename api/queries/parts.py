@@ -1,6 +1,7 @@
 """Reads of what belongs to one run: steps, items, calls, issues, events.
 
-Each list is None when there is no such run; an empty page means there is nothing yet.
+Each list is None when there is no such run (`known`: the caller has read it, so nobody asks); an
+empty page means there is nothing yet.
 """
 
 from __future__ import annotations
@@ -26,10 +27,16 @@ async def event_seq(reader: Reader, run_id: str) -> int | None:
 
 
 async def steps_page(
-    reader: Reader, run_id: str, limit: int = 50, cursor: str | None = None, count: bool = False
+    reader: Reader,
+    run_id: str,
+    limit: int = 50,
+    cursor: str | None = None,
+    count: bool = False,
+    *,
+    known: bool = False,
 ) -> wire.Page[wire.Step] | None:
     """By seq: every execution, also those that were stopped."""
-    if not await run_exists(reader, run_id):
+    if not (known or await run_exists(reader, run_id)):
         return None
     after = 0 if cursor is None else cursors.decode_seq("steps", cursor)
     rows = await reader.fetch(
@@ -67,10 +74,16 @@ async def _steps_by_status(reader: Reader, run_id: str) -> dict[str, int]:
 
 
 async def items_page(
-    reader: Reader, run_id: str, limit: int = 50, cursor: str | None = None, count: bool = False
+    reader: Reader,
+    run_id: str,
+    limit: int = 50,
+    cursor: str | None = None,
+    count: bool = False,
+    *,
+    known: bool = False,
 ) -> wire.Page[wire.Item] | None:
     """In the order of arrival; items of void plans too, for they were paid for."""
-    if not await run_exists(reader, run_id):
+    if not (known or await run_exists(reader, run_id)):
         return None
     after = None if cursor is None else cursors.decode_moment("items", cursor)
     rows = await reader.fetch(
@@ -109,10 +122,16 @@ async def _number_of_items(reader: Reader, run_id: str) -> int:
 
 
 async def issues_page(
-    reader: Reader, run_id: str, limit: int = 50, cursor: str | None = None, count: bool = False
+    reader: Reader,
+    run_id: str,
+    limit: int = 50,
+    cursor: str | None = None,
+    count: bool = False,
+    *,
+    known: bool = False,
 ) -> wire.Page[wire.Issue] | None:
     """By number, the order in which they were raised."""
-    if not await run_exists(reader, run_id):
+    if not (known or await run_exists(reader, run_id)):
         return None
     after = 0 if cursor is None else cursors.decode_seq("issues", cursor)
     rows = await reader.fetch(

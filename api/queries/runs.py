@@ -35,13 +35,13 @@ _PHASE = """
         ELSE 'queued' END
 """
 
-_STEP_AND_WORKER = """
+STEP_AND_WORKER = """
     LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
     LEFT JOIN workers w ON w.id = s.worker
 """
 
 # Evaluated once, and only when a row of the answer is queued.
-_WAITING = """
+WAITING = """
     waiting AS MATERIALIZED (
         SELECT coalesce(q.queued_at, q.created_at) AS queued_at FROM runs q
         WHERE q.status = 'RUNNING' AND (q.retry_at IS NULL OR q.retry_at <= now())
@@ -59,7 +59,7 @@ _FALLBACK = """
           AND p.version = (SELECT max(v.version) FROM profiles v WHERE v.name = r.profile))
 """
 
-_COLUMNS = f"""
+COLUMNS = f"""
     r.id, r.document_id, r.kind, r.kind_version, d.title, d.language, r.tags, r.status, r.stage,
     r.reason_code, r.reason_params, r.guardrail, r.current_round, r.max_rounds, r.pass_score,
     r.score, r.base_revision, r.working_revision, r.best_revision, r.offered_revision, r.profile,
@@ -124,14 +124,14 @@ async def run(reader: Reader, run_id: str, *, web: TemporalWeb = NO_WEB) -> wire
         return None
     row = await reader.fetchrow(
         f"""
-        WITH {_WAITING}
-        SELECT {_COLUMNS}
-        FROM runs r JOIN documents d ON d.id = r.document_id {_STEP_AND_WORKER}
+        WITH {WAITING}
+        SELECT {COLUMNS}
+        FROM runs r JOIN documents d ON d.id = r.document_id {STEP_AND_WORKER}
         WHERE r.id = $1
         """,  # noqa: S608
         run_id,
     )
-    return None if row is None else _run(row, web)
+    return None if row is None else run_of(row, web)
 
 
 async def runs_page(
@@ -153,11 +153,11 @@ async def runs_page(
         conditions = conditions.after(at, last)
     rows = await reader.fetch(
         f"""
-        WITH {_WAITING},
+        WITH {WAITING},
         page AS ({conditions.page_sql(limit + 1)})
-        SELECT {_COLUMNS}
+        SELECT {COLUMNS}
         FROM page JOIN runs r ON r.id = page.id
-        JOIN documents d ON d.id = r.document_id {_STEP_AND_WORKER}
+        JOIN documents d ON d.id = r.document_id {STEP_AND_WORKER}
         ORDER BY r.created_at DESC, r.id DESC
         """,  # noqa: S608
         *conditions.arguments,
@@ -165,7 +165,7 @@ async def runs_page(
     found = page_of(
         rows,
         limit,
-        lambda row: _run(row, web),
+        lambda row: run_of(row, web),
         lambda row: cursors.encode_moment(_SCOPE, row["created_at"], row["id"]),
     )
     if not count:
@@ -262,7 +262,7 @@ class _Conditions:
         return " AND ".join(("true", *self.clauses, *filter(None, more)))
 
     def _source(self) -> str:
-        return f"runs r {_STEP_AND_WORKER if self.by_phase else ''}"
+        return f"runs r {STEP_AND_WORKER if self.by_phase else ''}"
 
     def _titles(self) -> str:
         return f"""
@@ -305,7 +305,7 @@ class _Conditions:
         return f"SELECT status, count(*) AS number FROM ({found}) f GROUP BY status"  # noqa: S608
 
 
-def _run(row: Row, web: TemporalWeb) -> wire.Run:
+def run_of(row: Row, web: TemporalWeb) -> wire.Run:
     return wire.Run(
         id=row["id"],
         document_id=row["document_id"],

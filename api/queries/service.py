@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 from api import cursors, wire
@@ -114,3 +115,27 @@ async def switches(reader: Reader) -> wire.Switches:
         actor=row["actor"],
         updated_at=row["updated_at"],
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """What every page says of the service; `waiting` runs wait for a person."""
+
+    worker_alive: bool
+    draining: bool
+    drain_note: str | None
+    waiting: int
+
+
+async def frame(reader: Reader) -> Frame:
+    row = await reader.fetchrow(
+        """
+        SELECT EXISTS (SELECT FROM workers WHERE goodbye_at IS NULL
+                AND seen_at > now() - interval '15 s') AS worker_alive,
+            coalesce(s.value = 'true', false) AS draining, s.note AS drain_note,
+            (SELECT count(*) FROM runs WHERE status = 'AWAITING_CONFIRMATION') AS waiting
+        FROM (SELECT) one LEFT JOIN switches s ON s.name = 'draining'
+        """
+    )
+    assert row is not None, "the left side has a row"
+    return Frame(**dict(row))

@@ -17,7 +17,7 @@ const link = connection(
   document.querySelector("[data-connection]"),
   document.querySelector("[data-lostbar]"),
 );
-const EVERY_MS = 700;
+const EVERY_MS = 250;
 const AGAIN_MS = 2000;
 const QUIET_MS = 20000;
 const SILENT_MS = 3000; // after a question that the server has not answered
@@ -29,13 +29,16 @@ let shown = seq; // the event up to which the page was rendered
 let heardAt = Date.now();
 let answeredAt = heardAt;
 let asking = null; // ends a question to the server
+let tag = null; // of the answer that is shown: the server says when it would be the same
+let begunAt = 0;
 let busy = false;
 let again = false;
 let timer = 0;
 
 // -- what the server renders ---------------------------------------------------------------
 
-function refreshSoon(delay = EVERY_MS) {
+// At once after a calm, and then not more often than every so many milliseconds.
+function refreshSoon(delay = Math.max(0, begunAt + EVERY_MS - Date.now())) {
   again = true;
   if (!timer && !busy) {
     timer = setTimeout(refresh, delay);
@@ -56,24 +59,26 @@ async function refresh() {
   timer = 0;
   busy = true;
   again = false;
-  let delay = EVERY_MS;
+  begunAt = Date.now();
+  let delay;
   asking = new AbortController();
   const patience = setTimeout(() => asking.abort(), PATIENCE_MS);
   try {
-    const options = { headers: { Accept: "text/html" }, signal: asking.signal };
-    const answer = await fetch(address(), options);
+    const headers = { Accept: "text/html", ...(tag && { "If-None-Match": tag }) };
+    const answer = await fetch(address(), { headers, signal: asking.signal });
     if (answer.status === 404) {
       location.reload(); // deleted: the page that says so
       return;
     }
-    if (!answer.ok) {
+    if (!answer.ok && answer.status !== 304) {
       throw new Error(`status ${answer.status}`);
     }
-    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
     answeredAt = Date.now();
     link.fresh();
-    if (!renewed(fresh)) {
+    if (fresh && !renewed(fresh)) {
       put(fresh);
+      tag = answer.headers.get("ETag");
     }
     if (answeredAt - heardAt > QUIET_MS && shown > seq) {
       look(); // the server knows more than the stream told: its connection is dead without saying so

@@ -107,8 +107,8 @@ class Observed(Wire):
     """`success_rate` is the share of confirmed runs among those that ended in the range.
 
     `simulated_calls` are those of the offline model: they are in the sums when that model is the
-    one in use or `simulated=true` asks for them, else left out (`excludes`). `sampled` says that
-    percentiles are those of one step in 16.
+    one in use or `simulated=true` asks for them, else left out (`excludes`). Percentiles of steps
+    are off by at most `percentile_error` of themselves: 0 where each was looked at by itself.
     """
 
     from_: Time = Field(serialization_alias="from")
@@ -118,7 +118,7 @@ class Observed(Wire):
     profile: str | None
     excludes: list[str]
     simulated_calls: int
-    sampled: bool
+    percentile_error: float
     runs_by_status: dict[str, int]
     success_rate: float | None
     steps: dict[str, StepTimes]

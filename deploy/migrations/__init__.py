@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0010"
+HEAD = "0011"
 """The revision this code needs; `/readyz` is red while the database is behind it."""

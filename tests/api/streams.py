@@ -47,10 +47,8 @@ class Served:
 
     @property
     def feed(self) -> Feed:
-        """The process's reader; there once a stream was opened."""
-        feed = self.app.state.redraft_feed
-        assert isinstance(feed, Feed)
-        return feed
+        """The process's reader."""
+        return self.state.one(Feed, self.pool)
 
     @property
     def pool(self) -> Pool:

@@ -3,7 +3,6 @@ else."""
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 from datetime import UTC, datetime, timedelta
@@ -12,21 +11,13 @@ from typing import Any
 
 import pytest
 
-from api.observing import MOST_POINTS, Observatory, grain_of
-from api.past_hours import HOUR, PastHours, floor
+from api.observing import MOST_POINTS, grain_of
 from tests.api.harness import Api
 from tests.pages.forms import Browser
 from tests.read_rows import add_call, add_ended_run, add_run, add_step, add_worker, insert
 
 NOW = datetime.now(UTC)
 AT = NOW - timedelta(minutes=30)
-
-
-@pytest.fixture
-def fresh(api: Api) -> Api:
-    """Without the hours that another test filled."""
-    api.state.observatory = Observatory()
-    return api
 
 
 async def _spent(api: Api, run: str, seq: int, call: dict[str, Any], **step: Any) -> str:
@@ -49,14 +40,14 @@ async def _spent(api: Api, run: str, seq: int, call: dict[str, Any], **step: Any
 
 
 async def test_calls_are_summed_by_model_kind_and_profile_and_unknown_prices_stay_unknown(
-    fresh: Api,
+    api: Api,
 ) -> None:
-    run = await add_run(fresh.pool)
-    await _spent(fresh, run, 1, {"model": "large"})
-    await _spent(fresh, run, 2, {"model": "large"})
-    await _spent(fresh, run, 3, {"model": "small", "cost": None, "currency": None})
-    await _spent(fresh, run, 4, {"model": "old", "ended_at": NOW - timedelta(days=3)})
-    seen = (await fresh.get("/api/observe")).json
+    run = await add_run(api.pool)
+    await _spent(api, run, 1, {"model": "large"})
+    await _spent(api, run, 2, {"model": "large"})
+    await _spent(api, run, 3, {"model": "small", "cost": None, "currency": None})
+    await _spent(api, run, 4, {"model": "old", "ended_at": NOW - timedelta(days=3)})
+    seen = (await api.get("/api/observe")).json
     assert seen["tokens"]["by_model"]["large"]["input"] == 2000
     assert seen["tokens"]["by_kind"] == {"minutes": seen["tokens"]["total"]}
     assert seen["tokens"]["total"]["output"] == 300
@@ -64,50 +55,50 @@ async def test_calls_are_summed_by_model_kind_and_profile_and_unknown_prices_sta
     assert (seen["cost"]["total"], seen["cost"]["currency"]) == ("1", "USD")
     assert seen["cost"]["unpriced_calls"] == 1
     assert sum(point["calls"] for point in seen["series"]) == 3
-    assert (await fresh.get("/api/observe?profile=other")).json["tokens"]["by_model"] == {}
+    assert (await api.get("/api/observe?profile=other")).json["tokens"]["by_model"] == {}
 
 
-async def test_time_of_work_is_apart_from_time_in_the_queue(fresh: Api) -> None:
-    run = await add_run(fresh.pool)
+async def test_time_of_work_is_apart_from_time_in_the_queue(api: Api) -> None:
+    run = await add_run(api.pool)
     for seq, work in enumerate((1.0, 2.0, 9.0), start=1):
         started = AT - timedelta(seconds=work)
         await _spent(
-            fresh, run, seq, {}, started_at=started, queued_at=started - timedelta(seconds=4)
+            api, run, seq, {}, started_at=started, queued_at=started - timedelta(seconds=4)
         )
-    await _spent(fresh, run, 9, {}, status="FAILED", reason_code="stall")
-    (name, times), *_ = (await fresh.get("/api/observe")).json["steps"].items()
+    await _spent(api, run, 9, {}, status="FAILED", reason_code="stall")
+    (name, times), *_ = (await api.get("/api/observe")).json["steps"].items()
     assert (name, times["count"], times["p50_ms"]) == ("review", 3, 2000)
     assert times["p95_ms"] == 8300
     assert (times["queue_p50_ms"], times["queue_p95_ms"]) == (4000, 4000)
 
 
-async def test_waste_is_told_by_what_became_of_it(fresh: Api) -> None:
-    run = await add_run(fresh.pool)
-    await _spent(fresh, run, 1, {})
-    await _spent(fresh, run, 2, {"status": "LOST"})
-    await _spent(fresh, run, 3, {"status": "CANCELLED", "items_kept": 0})
-    await _spent(fresh, run, 4, {"status": "FAILED", "items_kept": 2})
-    voided = await _spent(fresh, run, 5, {})
-    await fresh.pool.execute(
+async def test_waste_is_told_by_what_became_of_it(api: Api) -> None:
+    run = await add_run(api.pool)
+    await _spent(api, run, 1, {})
+    await _spent(api, run, 2, {"status": "LOST"})
+    await _spent(api, run, 3, {"status": "CANCELLED", "items_kept": 0})
+    await _spent(api, run, 4, {"status": "FAILED", "items_kept": 2})
+    voided = await _spent(api, run, 5, {})
+    await api.pool.execute(
         """
         UPDATE step_plans p SET name = 'review', voided_at = now()
         FROM model_calls c WHERE c.plan_id = p.id AND c.id = $1
         """,
         voided,
     )
-    seen = (await fresh.get("/api/observe")).json
+    seen = (await api.get("/api/observe")).json
     one = {"tokens": 1100, "cost": "0.5", "calls": 1}
     assert seen["waste"] == {"replaced": one, "lost": one, "repeated": one}
     assert seen["saved_by_continuation"] == {"tokens": 100, "calls": 1}
 
 
-async def test_runs_stops_and_interrupts_are_counted_in_their_range(fresh: Api) -> None:
-    await add_run(fresh.pool)
+async def test_runs_stops_and_interrupts_are_counted_in_their_range(api: Api) -> None:
+    await add_run(api.pool)
     for status in ("CONFIRMED", "CONFIRMED", "CONFIRMED", "FAILED"):
-        await add_ended_run(fresh.pool, status)
-    run = await add_run(fresh.pool)
+        await add_ended_run(api.pool, status)
+    run = await add_run(api.pool)
     await add_step(
-        fresh.pool,
+        api.pool,
         run,
         status="FAILED",
         reason_code="interrupted",
@@ -115,12 +106,12 @@ async def test_runs_stops_and_interrupts_are_counted_in_their_range(fresh: Api) 
         ended_at=AT,
     )
     event = {"run_id": run, "request_id": None, "at": AT - timedelta(milliseconds=400)}
-    await insert(fresh.pool, "run_events", seq=1, type="run_interrupted", actor="ana", **event)
-    await insert(fresh.pool, "run_events", seq=2, type="run_interrupted", actor="worker", **event)
+    await insert(api.pool, "run_events", seq=1, type="run_interrupted", actor="ana", **event)
+    await insert(api.pool, "run_events", seq=2, type="run_interrupted", actor="worker", **event)
     stop = {"type": "guardrail_stop", "actor": "worker", "data": {"code": "spinning"}}
-    await insert(fresh.pool, "run_events", seq=3, **stop, **event)
-    await add_worker(fresh.pool)
-    seen = (await fresh.get("/api/observe")).json
+    await insert(api.pool, "run_events", seq=3, **stop, **event)
+    await add_worker(api.pool)
+    seen = (await api.get("/api/observe")).json
     assert {k: n for k, n in seen["runs_by_status"].items() if n} == {
         "RUNNING": 2,
         "CONFIRMED": 3,
@@ -132,18 +123,18 @@ async def test_runs_stops_and_interrupts_are_counted_in_their_range(fresh: Api) 
     assert seen["queue"]["waiting"] == 2
     assert [worker["id"] for worker in seen["workers"]] == ["w1"]
     earlier = "/api/observe?to=2026-01-02T00:00:00Z&from=2026-01-01T00:00:00Z"
-    past = (await fresh.get(earlier)).json
+    past = (await api.get(earlier)).json
     assert (past["success_rate"], past["guardrail_stops"]) == (None, {})
     assert set(past["runs_by_status"].values()) == {0}
 
 
-async def test_simulated_calls_are_left_out_and_said_so(fresh: Api) -> None:
-    run = await add_run(fresh.pool)
-    await _spent(fresh, run, 1, {"model": "offline"})
-    seen = (await fresh.get("/api/observe")).json
+async def test_simulated_calls_are_left_out_and_said_so(api: Api) -> None:
+    run = await add_run(api.pool)
+    await _spent(api, run, 1, {"model": "offline"})
+    seen = (await api.get("/api/observe")).json
     assert (seen["excludes"], seen["simulated_calls"]) == (["simulated_calls"], 1)
     assert seen["tokens"]["by_model"] == {}
-    asked = (await fresh.get("/api/observe?simulated=true")).json
+    asked = (await api.get("/api/observe?simulated=true")).json
     assert set(asked["tokens"]["by_model"]) == {"offline"}
 
 
@@ -166,28 +157,10 @@ def test_a_range_has_few_buckets() -> None:
     assert grain_of(timedelta(days=30)) == timedelta(days=1)
 
 
-async def test_an_hour_that_is_over_is_read_once(api: Api) -> None:
-    asked: list[tuple[datetime, datetime]] = []
-
-    async def read(_reader: Any, from_: datetime, to: datetime, _grain: timedelta) -> list[Any]:
-        asked.append((from_, to))
-        return [{"at": floor(from_, HOUR)}]
-
-    past, to = PastHours(read), NOW
-    from_ = floor(NOW - timedelta(hours=5), HOUR)
-    first, second = await asyncio.gather(
-        past.rows(api.pool, from_, to, HOUR), past.rows(api.pool, from_, to, HOUR)
-    )
-    assert len(first) == len(second) == 2
-    assert len(asked) == 3  # the past once, the present for each
-    assert asked[0][1] == asked[1][0] == asked[2][0]
-    assert asked[0][1] <= NOW - timedelta(minutes=9)
-
-
-async def test_the_page_shows_what_the_api_says(fresh: Api) -> None:
-    browser = Browser(fresh.client)
-    run = await add_run(fresh.pool)
-    await _spent(fresh, run, 1, {"model": "<b>large"})
+async def test_the_page_shows_what_the_api_says(api: Api) -> None:
+    browser = Browser(api.client)
+    run = await add_run(api.pool)
+    await _spent(api, run, 1, {"model": "<b>large"})
     shown = (await browser.open("/observe?range=24h")).text
     assert "&lt;b&gt;large" in shown
     assert "$0.50" in shown
@@ -199,22 +172,22 @@ async def test_the_page_shows_what_the_api_says(fresh: Api) -> None:
     for asked in far:
         for zone in ("Asia/Shanghai", "America/New_York"):
             headers = {"cookie": f"redraft_zone={zone}", "accept": "text/html"}
-            refused = await fresh.client.get(f"/observe?{asked}", headers=headers)
+            refused = await api.client.get(f"/observe?{asked}", headers=headers)
             assert refused.status_code == 422, (asked, zone)
     edge = await browser.open("/observe?from=9998-12-29&to=9998-12-30")
     assert edge.status_code == 200
-    fresh.client.cookies.clear()
+    api.client.cookies.clear()
 
 
-async def test_each_table_is_there_as_csv_and_holds_no_formula(fresh: Api) -> None:
-    run = await add_run(fresh.pool)
-    await _spent(fresh, run, 1, {"model": "=cmd()"})
-    answer = await fresh.client.get("/observe/models.csv?range=24h")
+async def test_each_table_is_there_as_csv_and_holds_no_formula(api: Api) -> None:
+    run = await add_run(api.pool)
+    await _spent(api, run, 1, {"model": "=cmd()"})
+    answer = await api.client.get("/observe/models.csv?range=24h")
     assert answer.headers["content-type"].startswith("text/csv")
     (row,) = csv.DictReader(io.StringIO(answer.text))
     assert (row["model"], row["input"], row["cost"], row["currency"]) == (
         "'=cmd()", "1000", "0.5", "USD",
     )  # fmt: skip
     for table in ("series", "steps", "kinds", "profiles", "waste", "stops", "statuses", "workers"):
-        assert (await fresh.client.get(f"/observe/{table}.csv")).status_code == 200, table
-    assert (await fresh.client.get("/observe/secrets.csv")).status_code == 404
+        assert (await api.client.get(f"/observe/{table}.csv")).status_code == 200, table
+    assert (await api.client.get("/observe/secrets.csv")).status_code == 404

@@ -16,7 +16,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
-from tests.bench import faults, loop, machine, protections, recovery, report
+from tests.bench import faults, loop, machine, pages, protections, recovery, report
 from tests.bench.figures import Figure
 from tests.bench.measure_history import history
 from tests.bench.measure_load import throughput
@@ -40,6 +40,7 @@ PROGRAMS: dict[str, Program] = {
     "machine": machine.main,
     "faults": faults.main,
     "loop": loop.main,
+    "pages": pages.main,
     "peers": peers.main,
     "protections": protections.main,
     "recovery": recovery.main,

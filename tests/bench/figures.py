@@ -13,6 +13,7 @@ class At(StrEnum):
     """Which quantile a target is about."""
 
     P50 = "p50"
+    P95 = "p95"
     P99 = "p99"
     MAX = "max"
 
@@ -50,7 +51,7 @@ class Figure:
     details: dict[str, Any] = field(default_factory=dict)
 
     def value(self, at: At) -> float:
-        share = {At.P50: 0.5, At.P99: 0.99, At.MAX: 1.0}[at]
+        share = {At.P50: 0.5, At.P95: 0.95, At.P99: 0.99, At.MAX: 1.0}[at]
         return quantile(self.samples, share)
 
     @property

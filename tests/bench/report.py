@@ -19,8 +19,8 @@ from tests.bench.figures import At, Figure
 from tests.services import ROOT
 
 _LIBRARIES = ("temporalio", "asyncpg", "fastapi", "uvicorn", "httpx2")
-_HEAD = ("measure", "n", "p50", "p99", "max", "unit", "target", "met")
-_WIDTHS = (44, 5, 9, 9, 9, 7, 28, 4)
+_HEAD = ("measure", "n", "p50", "p95", "p99", "max", "unit", "target", "met")
+_WIDTHS = (44, 5, 9, 9, 9, 9, 7, 28, 4)
 
 
 def machine() -> dict[str, Any]:
@@ -73,7 +73,7 @@ def print_figure(figure: Figure) -> None:
 def _print_row(cells: Sequence[str]) -> None:
     words = []
     for place, (cell, width) in enumerate(zip(cells, _WIDTHS, strict=True)):
-        words.append(cell.rjust(width) if 1 <= place <= 4 else cell.ljust(width))
+        words.append(cell.rjust(width) if 1 <= place <= 5 else cell.ljust(width))
     print("  ".join(words).rstrip(), flush=True)
 
 
