@@ -145,8 +145,8 @@ async def discard(
 
 
 async def drop(connection: Connection, document_id: str, actor: str) -> None:
-    """What was sent, or thrown away, is no draft any more. Its version stays: a tab that still shows
-    it must not pass as the author of the next one."""
+    """What was sent, or thrown away, is no draft any more. Its version stays: a tab that still
+    shows it must not pass as the author of the next one."""
     await connection.execute(
         """
         UPDATE review_drafts

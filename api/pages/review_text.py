@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, pairwise
@@ -153,7 +154,7 @@ class _Place:
 def _passages(
     found: differences.Difference, new: str, marks: Marks
 ) -> tuple[list[Passage], list[_Place]]:
-    quoted = _quoted(new, marks.issues)
+    quoted = _Quoted(_quoted(new, marks.issues))
     passages: list[Passage] = []
     places: list[_Place] = []
     at_old = at_new = 0
@@ -212,17 +213,30 @@ def _quoted(new: str, issues: Sequence[wire.Issue]) -> list[range]:
     return found
 
 
-def _bits(pieces: Sequence[differences.Piece], at: int, quoted: Sequence[range]) -> Iterator[Bit]:
+class _Quoted:
+    """Ranges in order, without overlaps: there may be thousands."""
+
+    def __init__(self, spans: Sequence[range]) -> None:
+        self.spans = spans
+        self.starts, self.stops = [one.start for one in spans], [one.stop for one in spans]
+
+    def near(self, start: int, stop: int) -> Sequence[range]:
+        """Those that touch this stretch."""
+        return self.spans[bisect_right(self.stops, start) : bisect_left(self.starts, stop)]
+
+
+def _bits(pieces: Sequence[differences.Piece], at: int, quoted: _Quoted) -> Iterator[Bit]:
     """The pieces, cut where a quotation begins or ends."""
     for piece in pieces:
         if piece.op == "delete":
             yield Bit(op="delete", text=piece.text)
             continue
         end = at + len(piece.text)
-        edges = {edge for span in quoted for edge in (span.start, span.stop) if at < edge < end}
+        near = quoted.near(at, end)
+        edges = {edge for span in near for edge in (span.start, span.stop) if at < edge < end}
         cuts = [at, *sorted(edges), end]
         for start, stop in pairwise(cuts):
-            marked = any(start in span for span in quoted)
+            marked = any(start in span for span in near)
             yield Bit(op=piece.op, text=piece.text[start - at : stop - at], marked=marked)
         at = end
 
@@ -295,25 +309,25 @@ class _Texts:
     """Finds the passages that a quotation touches."""
 
     def __init__(self, passages: list[Passage], places: Sequence[_Place], texts: _Pair) -> None:
-        self.passages, self.places, self.texts = passages, places, texts
+        self.passages, self.texts = passages, texts
+        self.starts = [place.new.start for place in places]
+        self.stops = [place.new.stop for place in places]
+        self.old_stops = [place.old.stop for place in places]
 
     def of_new(self, quote: str) -> list[Passage]:
         start = self.texts.new.find(quote) if quote else -1
         if start < 0:
             return []
-        return [
-            passage
-            for passage, place in zip(self.passages, self.places, strict=True)
-            if place.new.start < start + len(quote) and start < place.new.stop
-        ]
+        first = bisect_right(self.stops, start)
+        return self.passages[first : bisect_left(self.starts, start + len(quote))]
 
     def taken_out(self, quote: str) -> Passage | None:
         """The changed passage in whose older text it began."""
         start = self.texts.old.find(quote) if quote else -1
-        for passage, place in zip(self.passages, self.places, strict=True):
-            if start in place.old and passage.hunk is not None:
-                return passage
-        return None
+        found = bisect_right(self.old_stops, start)
+        if start < 0 or found == len(self.passages) or self.passages[found].hunk is None:
+            return None
+        return self.passages[found]
 
 
 def _stretches(passages: Sequence[Passage], *, unfolded: bool) -> Iterator[Stretch]:
