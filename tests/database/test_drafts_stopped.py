@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from temporalio.exceptions import ApplicationError
@@ -17,6 +18,7 @@ from tests import read_rows
 from tests.attempts import HERE, Shop
 from tests.fake_llm import Items, Reply, Request, draft_items
 from workflows.contract import Outcome, WorkInput
+from workflows.kinds.kind import KindLimits
 from workflows.vocabulary import EventType
 
 SECTIONS = ("decisions", "rejected", "actions")
@@ -181,3 +183,30 @@ async def test_an_old_run_that_was_planned_before_its_template_went_is_drafted_b
     assert (await attempt(tools, run_id, epoch=2)).code == "done"
     [[body]] = await shop.told("SELECT body FROM revisions")
     assert all(f"ship box {n} today" in body for n in range(LINES))
+
+
+async def test_sections_that_a_document_has_no_room_for_are_left_out_and_counted(
+    shop: Shop,
+) -> None:
+    def runs_away(request: Request) -> Reply:
+        long = {"markdown": "- and so on\n" * 1_000}
+        items = draft_items(request)
+        return Reply(
+            items=[{**item, **long} if item["key"] == "rejected" else item for item in items]
+        )
+
+    shop.llm.script({"redraft_draft": runs_away})
+    run_id, tools = await drafted_run(shop), shop.worker()
+    kind: Any = tools.kinds["minutes"]
+    tools.kinds["minutes"] = replace(kind, limits=KindLimits(body_characters=9_000))
+    assert (await attempt(tools, run_id)).code == "done"
+    [[body]] = await shop.told("SELECT body FROM revisions")
+    assert len(body) <= 9_000
+    assert "and so on" not in body
+    assert all(f"ship box {n} today" in body for n in range(LINES))
+    [[refused]] = await shop.told("SELECT result -> 'refused' FROM steps WHERE name = 'draft'")
+    assert refused == {"too_large": 1}
+    [[kept]] = await shop.told(
+        "SELECT count(*) FROM step_items WHERE part = 'main' AND key = 'rejected'"
+    )
+    assert kept == 1, "what was paid for stays in the ledger"
