@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import cycle, islice
 
 from temporalio.api.enums.v1 import PendingActivityState
@@ -127,8 +128,9 @@ async def power_cut(
     recorded = {"kind": kind, "attributes": json.dumps({"template": template})}
     runs = {title: await _begin(stack, title, one, recorded) for title, one in model.stands.items()}
     await _all_stand(stack, model, runs)
-    asked, began, model.cut = len(heard.asked), time.monotonic(), True
+    began, model.cut = time.monotonic(), True
     mortals.kill(EVERYTHING)
+    cut_at = datetime.now(UTC)  # what is sent already may reach the recogniser later than this
     meanwhile()
     await mortals.restart(EVERYTHING, **ONE_AT_A_TIME)
     await _all_wait_their_turn(stack, model, runs)
@@ -145,8 +147,19 @@ async def power_cut(
             # Requests of a review do not say which window they are of.
             seen.requests = [one for one in seen.requests if one.schema == "redraft_draft"]
         await nothing_repaid(stack, seen, run["id"])
-    assert len(heard.asked) - asked == (PARTS - HEARD) * model.recordings
+    assert await _heard_since(stack, cut_at) == (PARTS - HEARD) * model.recordings
     return took
+
+
+async def _heard_since(stack: Stack, moment: datetime) -> int:
+    [row] = await stack.sql(
+        """
+        SELECT count(*) AS calls FROM model_calls
+        WHERE step_name = 'transcribe' AND started_at > $1
+        """,
+        moment,
+    )
+    return int(row["calls"])
 
 
 async def _profiles(stack: Stack, heard: FakeRecogniser) -> None:
