@@ -127,7 +127,8 @@ HELP: Mapping[str, str] = {
     "print the findings as JSON": "以 JSON 输出检查结果",
     "`./redraft doctor`: looks at everything Redraft needs and says what to do.\n\n"
     "It reads and asks; it changes nothing. Exit code 0 when nothing failed, else 1.\n": (
-        "查看 Redraft 所需的一切并说明该怎么办。只读取和询问，不作改动。全部正常时退出码为 0，否则为 1。"
+        "查看 Redraft 所需的一切并说明该怎么办。"
+        "只读取和询问，不作改动。全部正常时退出码为 0，否则为 1。"
     ),
     "where everything is kept": "存放全部数据的文件夹",
     "start the stack": "启动整套服务",
