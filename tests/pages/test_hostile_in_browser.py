@@ -77,7 +77,8 @@ async def test_hostile_text_runs_nothing_loads_nothing_and_breaks_no_page(
     await page.set_viewport_size({"width": NARROW, "height": 800})
     for view in VIEWS:
         answer = await page.goto(f"{tab.origin}{view.format_map(names)}", wait_until="load")
-        assert answer is not None and answer.status == 200, view
+        assert answer is not None, view
+        assert answer.status == 200, view
         assert await page.evaluate("window.ran") is None, view
         assert (
             await page.locator("main svg[onload], main iframe, main img, main style").count() == 0
