@@ -51,6 +51,17 @@ def sentence(family: str, code: str, params: Mapping[str, Any] | None = None) ->
     return words.sentence(family, code, known)
 
 
+def field_sentence(error: Mapping[str, Any], params: Mapping[str, Any]) -> str:
+    """What is wrong with a field: in English as the service says it."""
+    detail = str(error.get("detail", ""))
+    if _chosen["locale"] == _ENGLISH:
+        return detail
+    from api import text
+
+    told = text.catalogue(_chosen["locale"]).told(detail)
+    return sentence("field", str(error.get("code")), {**params, **error, "detail": told}) or told
+
+
 def head(column: str) -> str:
     """The head of a column of a table: its English name, or its word in the chosen language."""
     if _chosen["locale"] == _ENGLISH:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from api.cli.client import Client, Json, UsageError
+from api.cli.client import Client, Json, Refused, UsageError
 from api.cli.files import tell
 from api.cli.wanted import Asked
 
@@ -23,7 +23,11 @@ def check_all(client: Client, asked: Sequence[Asked]) -> None:
     for role, place in (("draft", "body"), ("source", "source")):
         found = {file[1][:2]: file[1] for one in asked for file in one.files if file[0] == place}
         for file in found.values():
-            client.upload("/api/preview", {}, [("file", file)], query={"as": role})
+            try:
+                client.upload("/api/preview", {}, [("file", file)], query={"as": role})
+            except Refused as refused:
+                detail = f"{file[0]}: {refused.problem.get('detail')}"
+                raise Refused(refused.status, {**refused.problem, "detail": detail}) from None
 
 
 def start(client: Client, given: Namespace, asked: Asked) -> Json:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from api.cli.language import head, next_line
+from api.cli.language import field_sentence, head, next_line
 from api.cli.language import sentence as localized
 from api.cli.words import (
     STATUS_STYLES,
@@ -289,7 +289,8 @@ def print_refusal(code: str, problem: Json, act: str) -> None:
     told = localized("refusal", code, problem.get("params"))
     complain(f"redraft: {code}: {told or sentence}")
     for error in problem.get("errors") or []:
-        line = f"{clean(error.get('pointer', ''))}: {clean(error.get('detail', ''))}"
+        detail = field_sentence(error, problem.get("params") or {})
+        line = f"{clean(error.get('pointer', ''))}: {clean(detail)}"
         if line not in sentence:
             complain(f"  {line}")
     run = problem.get("run")

@@ -82,7 +82,7 @@ def test_of_several_files_none_is_started_before_all_can_be_read(
     api.on("POST", "/api/preview", Reply(body={}), told)
     files = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
     assert call(api, "submit", *files, "--source", str(tmp_path / "c.vtt")) == 3
-    assert "--encoding" in capsys.readouterr().err
+    assert "b.txt: is not UTF-8; --encoding NAME" in capsys.readouterr().err
     assert api.of("POST", "/api/runs") == []
     assert [asked.query for asked in api.of("POST", "/api/preview")] == [{"as": "draft"}] * 2
 

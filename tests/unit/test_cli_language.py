@@ -58,6 +58,18 @@ def test_the_option_comes_before_the_environment_and_must_exist() -> None:
         language.use("tlh", {})
 
 
+def test_what_is_wrong_with_a_field_is_said_in_the_language_of_the_terminal() -> None:
+    detail = "This must be a whole number of days from 1 to 30."
+    language.use("zh", {})
+    said = language.field_sentence({"code": "attribute", "detail": detail}, {})
+    assert said == "天数须为 1 至 30 的整数。"
+    assert (
+        language.field_sentence({"code": "new", "detail": "Nobody knows."}, {}) == "Nobody knows."
+    )
+    language.use("en", {})
+    assert language.field_sentence({"code": "attribute", "detail": detail}, {}) == detail
+
+
 def test_every_text_of_every_help_has_its_chinese() -> None:
     texts = set[str]()
     for made in (parser(), parser_of_the_stack(), parser_of()):
