@@ -177,8 +177,22 @@ async def values_of(
 
 
 async def object_of(entry: UploadFile | str, pointer: str) -> Any:
-    """A field that holds JSON; an empty one is {}."""
-    return parse_json((await text_of(entry, pointer)).encode() or b"{}")
+    """A field that holds JSON; an empty one is {}. Raises 400 and 422 at the field."""
+    try:
+        return parse_json((await text_of(entry, pointer)).encode() or b"{}")
+    except Refusal as refusal:
+        if any(one["pointer"] for one in refusal.errors) or not refusal.errors:
+            raise
+        told = refusal.errors[0]
+        detail = str(told["detail"]).replace("the body", "it", 1)
+        errors = [(pointer, str(told["code"]), detail)]
+        raise Refusal(
+            refusal.status_code,
+            refusal.code,
+            f"{pointer.strip('/')}: {detail}",
+            params=refusal.params,
+            errors=errors,
+        ) from None
 
 
 async def text_of(entry: UploadFile | str, pointer: str) -> str:

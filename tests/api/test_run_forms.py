@@ -82,6 +82,13 @@ async def test_a_run_that_cannot_be_stores_neither_document_nor_file(
     assert await api.pool.fetchval(query, f"refused {pointer}") == 0
 
 
+async def test_a_field_that_is_no_json_is_named(api: Api, folder: Path) -> None:
+    for name in ("limits", "attributes"):
+        answer = await send(api, BODY, **{name: "{"})
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (400, f"/{name}")
+        assert answer.json()["detail"].startswith(f"{name}: it is no JSON")
+
+
 async def test_a_key_stands_for_files_and_every_field(api: Api, folder: Path) -> None:
     first = await send(api, BODY, key="form", title="One")
     again = await send(api, BODY, key="form", title="One")

@@ -92,6 +92,22 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ("Asked for: {0}. This is not.", "要求：{0}。此处不符。"),
     # Wishes that no plan can meet, or that contradict each other.
     (
+        "The request contradicts itself: days is {0} in one place and {1} in another.",
+        "需求自相矛盾：天数一处为 {0}，另一处为 {1}。",
+    ),
+    (
+        "The request contradicts itself: people is {0} in one place and {1} in another.",
+        "需求自相矛盾：人数一处为 {0}，另一处为 {1}。",
+    ),
+    (
+        "The request contradicts itself: budget is {0} in one place and {1} in another.",
+        "需求自相矛盾：预算一处为 {0}，另一处为 {1}。",
+    ),
+    (
+        "The request contradicts itself: start_date is {0} in one place and {1} in another.",
+        "需求自相矛盾：出发日期一处为 {0}，另一处为 {1}。",
+    ),
+    (
         "The request contradicts itself: {0} is {1} in one place and {2} in another.",
         "需求自相矛盾：{0} 一处为 {1}，另一处为 {2}。",
     ),
