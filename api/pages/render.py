@@ -122,14 +122,6 @@ def _raised_by(words: text.Catalogue, issue: wire.Issue) -> str:
     return words.sentence("raised_by", sort, {"name": name}) if name else issue.raised_by
 
 
-def _short(value: str) -> str:
-    """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
-    parts = value.split("/")
-    if len(parts) == 6:
-        return f"{parts[0][:4]}:{parts[3]}"
-    return value if len(value) <= 14 else f"…{value[-12:]}"
-
-
 def _stood(run: wire.Run) -> datetime | None:
     """When the clock of a run stopped: at its end, or when it began to wait for a person."""
     if run.ended_at is not None:
@@ -192,7 +184,7 @@ def environment(locale: str) -> jinja2.Environment:
         "duration": words.duration,
         "spoken": spoken,
         "iso": _iso,
-        "short": _short,
+        "short": pages_view.short,
         "stood": _stood,
         "prices": partial(_prices, words),
         "at_round": pages_view.at_round,

@@ -192,6 +192,8 @@ def _waits(run: Run, words: Catalogue) -> str:
         offered = run.offered_revision
         return words.sentence("waits", run.status, {"revision": offered})
     params = dict(run.phase.params)
+    if params.get("worker"):
+        params["worker"] = short(str(params["worker"]))
     error = params.get("last_error")
     if error:
         params["last_error_sentence"] = provider(str(error), words)
@@ -199,6 +201,14 @@ def _waits(run: Run, words: Catalogue) -> str:
         params.setdefault("round", run.active_step.round)
         params.setdefault("step", words.sentence("step", run.active_step.name))
     return words.sentence("waits", run.phase.code, params)
+
+
+def short(value: str) -> str:
+    """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
+    parts = value.split("/")
+    if len(parts) == 6:
+        return f"{parts[0][:4]}:{parts[3]}"
+    return value if len(value) <= 14 else f"…{value[-12:]}"
 
 
 def _next_at(run: Run) -> datetime | None:
