@@ -292,7 +292,7 @@ def _manifest(file: Path) -> dict[str, Any]:
         try:
             manifest = dict(json.load(_member(tar, _MANIFEST)))
             written, major = int(manifest["format"]), int(manifest["postgres"])
-        except (KeyError, ValueError, TypeError) as error:
+        except (KeyError, ValueError, TypeError, OverflowError) as error:
             raise Refused(f"{file} is no backup of Redraft.") from error
     if written > FORMAT or major > POSTGRES_MAJOR:
         raise Refused(

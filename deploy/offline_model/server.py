@@ -30,6 +30,9 @@ PER_FRAME = 0.05
 """Seconds between two frames at most; a fast pace sends several tokens in one."""
 READING = 30
 """The prompt is read this many times faster than the answer is written, as models do."""
+AT_ONCE = 2
+"""Answers are thought of, one by a core or so: more would come no sooner, and for clients that gave
+up meanwhile."""
 _TOKEN = re.compile(r"\s?[A-Za-z]{1,6}|\s?\d{1,3}|\s+|.", re.DOTALL)
 _STREAM = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
 
@@ -97,6 +100,7 @@ class OfflineModel:
     rate: float = 30
     in_flight: int = 0
     idle: asyncio.Event = field(default_factory=asyncio.Event)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     _server: asyncio.Server | None = None
     _numbers: "count[int]" = field(default_factory=lambda: count(1))
 
@@ -138,7 +142,9 @@ class OfflineModel:
     async def _complete(self, connection: Connection, call: Call) -> None:
         try:
             body = call.json()
-            answer = await self._answer(body)
+            async with self.turns:
+                await connection.pause(0)  # who left meanwhile is not answered any more
+                answer = await self._answer(body)
         except BadRequest as error:
             connection.answer("400 Bad Request", _error(str(error)))
             return

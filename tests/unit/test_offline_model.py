@@ -13,8 +13,9 @@ from deploy.offline_model.extract import draft
 from deploy.offline_model.prompt import Prompt, read_prompt
 from deploy.offline_model.refine import refine
 from deploy.offline_model.review import PER_CALL, review
-from deploy.offline_model.server import OfflineModel
+from deploy.offline_model.server import AT_ONCE, OfflineModel
 from deploy.offline_model.writing import itinerary
+from tests.eventually import eventually
 
 ENGLISH = """T1: Ana: Hello, I'm Maria , the project lead and we have twenty five minutes .
 T2: Bo: Um the retail price of the lamp is forty two Euros , I think .
@@ -331,6 +332,29 @@ async def test_it_stops_when_the_client_leaves() -> None:
         async with asyncio.timeout(2):
             await model.idle.wait()
     await model.stop()
+
+
+async def test_nothing_is_thought_of_for_who_left_before_his_turn() -> None:
+    model = OfflineModel(rate=0)
+    port = await model.start()
+    for _ in range(AT_ONCE):
+        await model.turns.acquire()
+    async with client(port) as provider:
+        asked = asyncio.create_task(provider.chat.completions.create(**body(TRUE)))
+
+        async def arrived() -> bool:
+            return model.in_flight == 1
+
+        await eventually(arrived, what="the request")
+        asked.cancel()
+        await asyncio.wait({asked})
+        for _ in range(AT_ONCE):
+            model.turns.release()
+        async with asyncio.timeout(10):
+            await model.idle.wait()
+        first = await provider.chat.completions.create(**body(TRUE))
+    await model.stop()
+    assert first.id == "chatcmpl-offline-1"
 
 
 async def test_it_listens_on_loopback_only() -> None:
