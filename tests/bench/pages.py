@@ -13,6 +13,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -114,7 +115,7 @@ class Service:
                         return (await client.get("/healthz")).status_code == 200
                     return False
 
-                await eventually(answers, what="the API")
+                await eventually(answers, seconds=60, what="the API")
                 yield client
         finally:
             end(process)
@@ -152,7 +153,7 @@ async def cold_figures(service: Service) -> AsyncIterator[Figure]:
     """The first look of a process that has just started."""
     for name in ("observe API 30 d", "observe API 90 d", "overview", "run ended"):
         took = []
-        for _ in range(3):
+        for _ in range(2):
             async with service.running() as client:
                 took.append((await timed(client, next(pages()[name])))[0])
         yield Figure(name=f"cold {name}", unit="ms", samples=took)
