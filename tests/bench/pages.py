@@ -13,7 +13,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
@@ -179,27 +178,30 @@ async def summed(pool: asyncpg.Pool[asyncpg.Record]) -> Figure:
 
 
 async def measure(database_url: str, folder: Path, given: argparse.Namespace) -> list[Figure]:
+    facts = report.machine()
+    print(json.dumps(facts))
     figures: list[Figure] = []
 
     def say(figure: Figure) -> None:
         figures.append(figure)
         report.print_figure(figure)
+        if given.json is not None:  # also of a run that is ended before its end
+            report.write_json(given.json, facts, figures)
 
     driver = database_url.replace("//redraft@", "//bench_driver@")
     service = Service(database_url, folder)
     report.print_head()
     async with asyncpg.create_pool(driver, min_size=1, max_size=4, init=prepare_connection) as pool:
-        async with service.running():
-            say(await summed(pool))
-        async for figure in cold_figures(service):
-            say(figure)
         async with service.running() as client:
+            say(await summed(pool))
             async for figure in page_figures(client, given.times):
                 say(figure)
             async for figure in viewers(service.url, pool):
                 say(figure)
             async for figure in on_screen(service.url, pool):
                 say(figure)
+        async for figure in cold_figures(service):
+            say(figure)
     return figures
 
 
@@ -233,14 +235,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--database", metavar="URL", help="rows that an earlier run left")
     given = parser.parse_args(arguments)
-    facts = report.machine()
-    print(json.dumps(facts))
     if given.database:
         figures = asyncio.run(measure(given.database, Path("/tmp"), given))
     else:
         figures = asyncio.run(own(given))
-    if given.json is not None:
-        report.write_json(given.json, facts, figures)
     missed = [figure.name for figure in figures if figure.met is False]
     print(f"missed: {', '.join(missed) or 'none'}")
     return 0
