@@ -77,6 +77,8 @@ def chinese_names(text: str) -> Iterable[Name]:
             continue
         ending = next((end for end in (*TITLES, *BODIES) if word.endswith(end)), "")
         name = word[: len(word) - len(ending)] if ending else ""
+        if len(ending) == 1 and (tag not in _NAME_TAGS or name[:1] not in SURNAMES):
+            ending = "" if name else ending  # 汇总 and 员工 are nobody
         if ending and name:
             yield Name(text=name, sort=ending, start=start, end=start + len(name))
         elif ending:

@@ -7,8 +7,9 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from deploy.offline_model.endings import is_whole, may_run_on, runs_on, without_following
 from deploy.offline_model.findings import Category, Finding
 from deploy.offline_model.names import BODIES, TITLES, Name, names
 from deploy.offline_model.sources import Place, Source, closeness, context, place_in, shared_flank
@@ -33,6 +34,8 @@ class Known:
     words: frozenset[str]
     names: Sequence[tuple[Name, Place]]
     spellings: Mapping[str, int]
+    labels: frozenset[str] = frozenset()
+    whole: dict[str, bool] = field(default_factory=dict)
     introduced: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @classmethod
@@ -54,6 +57,7 @@ class Known:
             names=[pair for pair in found if pair[0].sort != "first"],
             # Turned round so that of several lines the first one stays.
             spellings=dict(reversed([*written, *labels])),
+            labels=frozenset(label for label, _ in labels),
         )
         for line in source.lines:
             match = _INTRODUCED.search(line.text)
@@ -63,22 +67,30 @@ class Known:
                 )
         return known
 
-    def knows(self, name: Name) -> bool:
+    def knows(self, name: Name, before: str = "") -> bool:
+        """`before` is the character in front of the name."""
         if is_chinese(name.text):
-            return name.text in self.text and (
-                len(name.text) > 1 or name.text + name.sort in self.text
-            )
+            said = name.text if len(name.text) > 1 else name.text + name.sort
+            return said in self.text or runs_on(name, before, self.text, self.is_whole)
         parts = re.findall(r"[A-Za-z]+", name.text)
         return all(stem(part) in self.words for part in parts)
+
+    def is_whole(self, name: str) -> bool:
+        """Whether the last character of a Chinese name is surely its own; each looked up once."""
+        if name not in self.whole:
+            self.whole[name] = is_whole(name, self.text, self.labels)
+        return self.whole[name]
 
 
 def wrong_names(known: Known, document: str, spans: Sequence[tuple[int, int]]) -> Iterable[Finding]:
     """Names of the document that the source does not know, where it is clear whom it means."""
     for span in spans:
         text = document[span[0] : span[1]]
-        for name in names(text):
-            if known.knows(name) or name.text in STOP_ZH or _heading(document, span[0]):
+        for named in names(text):
+            before = text[max(0, named.start - 1) : named.start]
+            if known.knows(named, before) or named.text in STOP_ZH or _heading(document, span[0]):
                 continue
+            name = _shortened(named)
             rule = _chinese if is_chinese(name.text) else _english
             found = rule(known, document, span, name)
             if found:
@@ -91,6 +103,14 @@ def wrong_names(known: Known, document: str, spans: Sequence[tuple[int, int]]) -
                     evidence=[number],
                     score=score,
                 )
+
+
+def _shortened(name: Name) -> Name:
+    """The name without what only follows it."""
+    if name.sort in TITLES or not may_run_on(name):
+        return name
+    text = without_following(name.text)
+    return replace(name, text=text, end=name.start + len(text))
 
 
 def _heading(document: str, at: int) -> bool:
@@ -196,9 +216,11 @@ def _chinese(known: Known, document: str, span: tuple[int, int], name: Name) -> 
 
 def _candidates(known: Known, name: Name) -> Iterable[tuple[str, Place, int, int]]:
     """Names of the same sort, and what stands before the same title in the same length."""
-    for other, place in known.names:
+    for whole, place in known.names:
+        other = _shortened(whole)
         same = other.sort == name.sort or {other.sort, name.sort} <= {"person", *TITLES}
-        if same and len(other.text) == len(name.text) and other.text not in STOP_ZH:
+        fits = len(other.text) == len(name.text) and _ends_alike(known, name, other)
+        if same and fits and other.text not in STOP_ZH:
             yield other.text, place, other.start, other.end
     if name.sort not in TITLES and name.sort not in BODIES:
         return
@@ -207,6 +229,13 @@ def _candidates(known: Known, name: Name) -> Iterable[tuple[str, Place, int, int
         for match in pattern.finditer(line.text):
             start, end = match.span(1)
             yield match.group(1), place_in(known.source, order, start, end), start, end
+
+
+def _ends_alike(known: Known, name: Name, other: Name) -> bool:
+    """Whether both end in the same character, or the other one surely ends in its own."""
+    if len(name.text) < 3 or not may_run_on(name) or name.text[-1] == other.text[-1]:
+        return True
+    return known.is_whole(other.text)
 
 
 def _alike(one: str, other: str) -> float:

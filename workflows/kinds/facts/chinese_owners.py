@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from workflows.kinds.facts import lexicon
-from workflows.kinds.facts.chinese_names import SURNAMES, TITLES
+from workflows.kinds.facts.chinese_names import SURNAMES, TITLES, goes_on
 
 _HAN = "[\u4e00-\u9fff]"
 _ITEM_OWNERS = re.compile(
@@ -53,8 +53,9 @@ def owners_of(text: str) -> Iterator[tuple[int, str]]:
 
 
 def may_be_known(name: str, whole: str) -> bool:
-    """Whether the name, its given name, or its surname with a title or 小/老 is in the texts."""
-    if name in whole or (len(name) > 2 and name[1:] in whole):
+    """Whether the name, its given name, its beginning where a name ends there, or its surname with
+    a title or 小/老 is in the texts."""
+    if name in whole or (len(name) > 2 and name[1:] in whole) or goes_on(name, whole):
         return True
     surname = name[:2] if name[:2] in _TWO else name[0]
     return re.search(rf"[小老阿]{surname}|{surname}(?:{TITLES})", whole) is not None
