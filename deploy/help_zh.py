@@ -130,7 +130,11 @@ HELP: Mapping[str, str] = {
         "查看 Redraft 所需的一切并说明该怎么办。"
         "只读取和询问，不作改动。全部正常时退出码为 0，否则为 1。"
     ),
-    "where everything is kept": "存放全部数据的文件夹",
+    "where everything is kept (default: REDRAFT_DATA_DIR, else ~/.local/share/redraft or "
+    "$XDG_DATA_HOME/redraft; root: /var/lib/redraft)": (
+        "存放全部数据的文件夹（默认：REDRAFT_DATA_DIR，否则为 ~/.local/share/redraft 或 "
+        "$XDG_DATA_HOME/redraft；root：/var/lib/redraft）"
+    ),
     "start the stack": "启动整套服务",
     "Without a key the offline model answers. REDRAFT_OFFLINE_TOKENS_PER_SECOND sets its pace; "
     "OFFLINE_STOP_AFTER_ITEMS=2 lets it end each answer to a draft after two days or sections, so "

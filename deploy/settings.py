@@ -35,6 +35,13 @@ class Settings:
     url: str = field(
         default="http://127.0.0.1:8430", metadata={"help": "where client commands find the API"}
     )
+    data_dir: str = field(
+        default="",
+        metadata={
+            "help": "data folder of stack commands (default: `$XDG_DATA_HOME/redraft`, which is "
+            "`~/.local/share/redraft`; root: `/var/lib/redraft`)"
+        },
+    )
     model: str = field(default="", metadata={"help": "model of the first profile `default`"})
     api_host: str = field(default="127.0.0.1", metadata={"help": "address the API binds"})
     api_port: int = field(default=8430, metadata={"help": "port of the API"})
@@ -174,7 +181,9 @@ def load(environment: Mapping[str, str] | None = None, *, need_database: bool = 
 
 
 def default_root(environment: Mapping[str, str]) -> Path:
-    """Where `./redraft up` keeps its data unless told otherwise."""
+    """Where `./redraft up` keeps its data without `--data-dir`: REDRAFT_DATA_DIR, else its own."""
+    if named := environment.get("REDRAFT_DATA_DIR", ""):
+        return Path(named).expanduser()
     given = environment.get("XDG_DATA_HOME", "")
     if os.path.isabs(given):
         return Path(given) / "redraft"

@@ -36,7 +36,8 @@ def check_stack(environment: Mapping[str, str], data: Path) -> list[Finding]:
         return []
     if (data / "env").exists() and _is_held(data / "lock"):
         return [ok("stack", f"up over {data}")]
-    default = "the default data folder " if data == data_directory(environment) else ""
+    usual = data_directory({**environment, "REDRAFT_DATA_DIR": ""})
+    default = "the default data folder " if data == usual else ""
     return [
         fail(
             "stack",

@@ -25,7 +25,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./redraft", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     shared = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    shared.add_argument("--data-dir", type=Path, metavar="DIR", help="where everything is kept")
+    shared.add_argument(
+        "--data-dir",
+        type=Path,
+        metavar="DIR",
+        help="where everything is kept (default: REDRAFT_DATA_DIR, else ~/.local/share/redraft or "
+        "$XDG_DATA_HOME/redraft; root: /var/lib/redraft)",
+    )
     shared.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")
 
     up = commands.add_parser(
@@ -81,9 +87,22 @@ def _options(given: argparse.Namespace, data: Path, environment: Mapping[str, st
     ).checked()
 
 
+def _without_joined(data: DataDirectory, environment: Mapping[str, str]) -> dict[str, str]:
+    """Without what a stack of this or of the joined folder put into this terminal: addresses of
+    its own services, which are no choice of the caller's. Leaves them out of `os.environ` too."""
+    folders = [data]
+    if named := environment.get("REDRAFT_DATA_DIR", ""):
+        folders.append(DataDirectory(Path(named).expanduser().absolute()))
+    joined = {name for folder in folders for name in folder.joined(environment)}
+    for name in joined:
+        os.environ.pop(name, None)
+    return {name: value for name, value in environment.items() if name not in joined}
+
+
 def _run(given: argparse.Namespace, environment: Mapping[str, str]) -> int:
     root = given.data_dir.expanduser() if given.data_dir else default_root(environment)
     data = DataDirectory(root.absolute())
+    environment = _without_joined(data, environment)
     if given.command == "up":
         from deploy.local.up import up
 

@@ -129,7 +129,7 @@ def reset(data: DataDirectory, *, sure: bool) -> int:
             raise UsageError(f"reset deletes everything in {data.root}: say so with --yes")
         answer = input(f"Delete all documents, runs and logs in {data.root}? Type yes: ")
         if answer.strip().lower() != "yes":
-            raise Refused("Nothing was deleted.")
+            raise Refused(f"Nothing was deleted in {data.root}.")
     with data.held("reset"):
         data.forget()
     print(f"The data in {data.root} is deleted.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -27,7 +28,9 @@ FORMAT = 1
 POSTGRES_MAJOR = 18
 
 _PARTS = ("postgres", "temporal", "blobs", "logs")
-_FILES = ("lock", "version.json", "secrets.json", "state.json", "live.json", "env")
+_STAYS = ("lock", "joined.json")
+_FILES = (*_STAYS, "version.json", "secrets.json", "state.json", "live.json", "env")
+_KNOWN = 200
 
 
 @dataclass(frozen=True)
@@ -123,9 +126,28 @@ class DataDirectory:
             self.write("secrets.json", known)
         return str(known[name])
 
+    def note_joined(self, variables: Mapping[str, str]) -> None:
+        """Notes what is about to stand in `env` and names services of this stack itself.
+
+        As digests, for ever: a terminal that was joined keeps the variables after a stop, a kill
+        and a reset, and they must not be taken for services elsewhere.
+        """
+        known = list(self.read("joined.json").get("known", []))
+        new = [_digest(*pair) for pair in variables.items()]
+        fresh = [digest for digest in new if digest not in known]
+        if fresh:
+            self.write("joined.json", {"known": [*known, *fresh][-_KNOWN:]})
+
+    def joined(self, environment: Mapping[str, str]) -> set[str]:
+        """Names of the variables that came from the `env` of a stack over this folder."""
+        known = set[str]()
+        with contextlib.suppress(OSError, Refused):
+            known.update(self.read("joined.json").get("known", []))
+        return {name for name, value in environment.items() if _digest(name, value) in known}
+
     def forget(self, but: Path | None = None) -> None:
-        """Deletes all data; the lock file stays, because the caller holds it."""
-        for name in (*_PARTS, *_FILES[1:], ".restoring"):
+        """Deletes all data; the lock stays, because the caller holds it, and what knows joins."""
+        for name in (*_PARTS, *_FILES[len(_STAYS) :], ".restoring"):
             path = self.root / name
             if path == but:
                 continue
@@ -191,6 +213,10 @@ class DataDirectory:
             f"{self.root} is in use by {who} (./redraft {holder.get('what', 'up')}{at}). "
             "Stop it with ./redraft down, or name another folder with --data-dir."
         )
+
+
+def _digest(name: str, value: str) -> str:
+    return hashlib.sha256(f"{name}={value}".encode(errors="surrogateescape")).hexdigest()
 
 
 def _here() -> dict[str, Any]:

@@ -14,6 +14,8 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -28,7 +30,10 @@ def main(root: Path, *, speech: bool = False) -> int:
             # Two first starts at once: the second waits here and finds the work done.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not is_current(root) or (speech and not has_speech(root)):
-                say("making the environment in .venv (once, about a minute) …")
+                say(
+                    "making the environment in .venv, once: downloads a few hundred MB, which "
+                    "takes one to five minutes …"
+                )
                 make(root, speech=speech or has_speech(root))
     except Impossible as error:
         say(str(error))
@@ -101,10 +106,25 @@ def _by_uv(uv: str, root: Path, *, speech: bool) -> bool:
     words = ["sync", "--frozen", "--quiet", *(["--extra", "speech"] if speech else [])]
     if not (root / ".venv").exists():
         words += ["--python", sys.executable]
-    done = subprocess.run([uv, *words], cwd=root, env=environment, check=False)
-    if done.returncode != 0:
+    done = _run([uv, *words], root, environment)
+    if done != 0:
         say("uv could not do it (above); trying pip")
-    return done.returncode == 0
+    return done == 0
+
+
+def _run(words: list[str], root: Path, environment: Mapping[str, str], every: float = 15.0) -> int:
+    """Runs it to its end, which may take minutes, and says every so many seconds that it works."""
+    began = time.monotonic()
+    with subprocess.Popen(words, cwd=root, env=environment) as process:
+        try:
+            while True:
+                try:
+                    return process.wait(every)
+                except subprocess.TimeoutExpired:
+                    say(f"still downloading and installing ({time.monotonic() - began:.0f} s) …")
+        except BaseException:
+            process.kill()
+            raise
 
 
 def _by_pip(root: Path, *, speech: bool) -> None:
@@ -117,8 +137,7 @@ def _by_pip(root: Path, *, speech: bool) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
     # Settings of a person for their own installs, which would make this one fail.
     environment |= {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}
-    done = subprocess.run([*installer, *words], cwd=root, env=environment, check=False)
-    if done.returncode != 0:
+    if _run([*installer, *words], root, environment) != 0:
         raise Impossible(
             "pip could not install the packages (its words are above). Is the package index "
             "reachable? A mirror is set with PIP_INDEX_URL or pip.conf; start again afterwards."

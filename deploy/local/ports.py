@@ -30,7 +30,10 @@ class Ports:
     def __init__(self) -> None:
         self._names: list[socket.socket] = []
 
-    def next_free(self, wish: int, host: str = "127.0.0.1") -> int:
+    def next_free(self, wish: int, host: str = "127.0.0.1", *, kept: int | None = None) -> int:
+        """The one of the last start where it is free still: links and joined terminals hold it."""
+        if kept is not None and _can_listen(host, kept) and self._reserve(kept):
+            return kept
         for port in range(wish, min(wish + _TRIES, 65536)):
             if _can_listen(host, port) and self._reserve(port):
                 return port

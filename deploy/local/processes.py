@@ -144,11 +144,19 @@ def _tie_to_parent(number: int) -> Callable[[], None] | None:
     return tie
 
 
-def tail(log: Path, lines: int = 12) -> str:
-    """The last lines of a log, or nothing."""
+def size_of(log: Path) -> int:
+    """In bytes; 0 where there is none yet."""
+    try:
+        return log.stat().st_size
+    except OSError:
+        return 0
+
+
+def tail(log: Path, lines: int = 12, *, since: int = 0) -> str:
+    """The last lines of a log that were written after its first `since` bytes, or nothing."""
     try:
         with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 16384))
+            file.seek(max(since, log.stat().st_size - 16384))
             return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
     except OSError:
         return ""

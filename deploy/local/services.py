@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from deploy.local import ports
@@ -38,9 +38,8 @@ class Wiring:
 
     @property
     def owner_url(self) -> str:
-        if self.postgres:
-            return self.postgres.url(OWNER)
-        return self.options.database_owner_url or self.options.database_url
+        """Empty where only one address was given, which then serves both."""
+        return self.postgres.url(OWNER) if self.postgres else self.options.database_owner_url
 
     @property
     def local_host(self) -> str:
@@ -73,6 +72,7 @@ class Wiring:
         """With these, processes and client commands join the stack; never a key to a model."""
         options = self.options
         variables = {
+            "REDRAFT_DATA_DIR": str(self.data.root),
             "REDRAFT_URL": self.url,
             "REDRAFT_DATABASE_URL": self.database_url,
             "REDRAFT_BLOB_URL": options.environment.get("REDRAFT_BLOB_URL")
@@ -101,8 +101,28 @@ class Wiring:
             variables |= self._api_address()
         return {name: value for name, value in variables.items() if value}
 
+    def made_here(self) -> dict[str, str]:
+        """Those of `joining` that nobody gave: a later start may choose them anew."""
+        options = self.options
+        given = {options.database_url, options.temporal_address}
+        return {
+            name: value
+            for name, value in self.joining().items()
+            if options.environment.get(name) != value and value not in given
+        }
+
     def _api_address(self) -> dict[str, str]:
         return {"REDRAFT_API_HOST": self.options.host, "REDRAFT_API_PORT": str(self.api_port)}
+
+    def ports_to_keep(self) -> dict[str, int]:
+        """Of services that links and joined terminals name; the API's is a matter of `--port`."""
+        found = {"model": self.model_port, "speech": self.speech_port}
+        if self.postgres:
+            found["postgres"] = self.postgres.port
+        if engine := self.temporal:
+            found |= {"temporal": engine.port, "temporal_web": engine.web_port}
+            found |= {"temporal_http": engine.http_port, "temporal_metrics": engine.metrics_port}
+        return found
 
     def environment_text(self) -> str:
         """The lines of `DIR/env`: readable by a shell and by a split at the first `=`."""
@@ -135,11 +155,9 @@ class Wiring:
         return variable.startswith("TEMPORAL_") and self.temporal is not None
 
     def migrate(self) -> Command:
-        return self.python(
-            "deploy.migrations",
-            "migrate",
-            REDRAFT_DATABASE_OWNER_URL=self.owner_url,
-        )
+        """Without an owner's address the variable stays away: advice names what is really set."""
+        own = {"REDRAFT_DATABASE_OWNER_URL": self.owner_url} if self.owner_url else {}
+        return self.python("deploy.migrations", "migrate", **own)
 
     def model(self) -> Part:
         words = ("--port", str(self.model_port))
@@ -200,8 +218,10 @@ def choose(
     chosen: ports.Ports,
     postgres: Postgres | None,
     temporal: Temporal | None,
+    *,
+    kept: Mapping[str, int],
 ) -> Wiring:
-    """Takes the ports of our own processes."""
+    """Takes the ports of our own processes; `kept` holds those of the last start."""
     if options.port is not None:
         api_port = chosen.exactly(options.port, options.host)
     else:
@@ -212,7 +232,7 @@ def choose(
         postgres=postgres,
         temporal=temporal,
         api_port=api_port,
-        model_port=chosen.next_free(ports.MODEL),
-        speech_port=chosen.next_free(ports.SPEECH),
+        model_port=chosen.next_free(ports.MODEL, kept=kept.get("model")),
+        speech_port=chosen.next_free(ports.SPEECH, kept=kept.get("speech")),
         worker_ports=tuple(chosen.next_free(ports.WORKER_HEALTH) for _ in range(options.workers)),
     )

@@ -18,10 +18,14 @@ from deploy.local import binaries, leftovers, ports, postgres, services, tempora
 from deploy.local.data import DataDirectory, check_versions, write_versions
 from deploy.local.errors import PartFailed
 from deploy.local.options import ROOT, Options
-from deploy.local.processes import ProcessTable, tail
+from deploy.local.processes import ProcessTable, size_of, tail
 from deploy.local.supervise import Child, Part
 
 _LAST = {"Temporal": 1, "Offline model": 1, "Speech recogniser": 1, "Postgres": 2}
+_DATABASE_ELSEWHERE = (
+    "This database was given by --database-url or REDRAFT_DATABASE_URL. Without them the stack "
+    "uses the one in its own data folder."
+)
 
 
 class Stack:
@@ -42,8 +46,11 @@ class Stack:
         check_versions(self.data)
         self.data.environment_file.unlink(missing_ok=True)
         await leftovers.end_children(self.data)
+        await leftovers.end_postgres(self.data.cluster)  # it may still hold the port we keep
         self.wiring = self._wire()
         write_versions(self.data)
+        kept = self.data.read("state.json").get("ports") or {}
+        self.data.note(ports={**kept, **self.wiring.ports_to_keep()})
         await self._together(self._database(), self._temporal(), self._models())
         parts = self.wiring.workers() + ([self.wiring.api()] if self.options.api else [])
         await self._together(*(self._up(part) for part in parts))
@@ -115,9 +122,14 @@ class Stack:
         )
 
     def _wire(self) -> services.Wiring:
+        kept = self._kept_ports()
+
+        def port(name: str, wish: int) -> int:
+            return self._ports.next_free(wish, kept=kept.get(name))
+
         database = None
         if not self.options.database_url:
-            database = postgres.find(self.data, self._ports.next_free(ports.POSTGRES))
+            database = postgres.find(self.data, port("postgres", ports.POSTGRES))
         engine = None
         if not self.options.temporal_address:
             aside = temporal.move_other_version_aside(self.data)
@@ -129,12 +141,17 @@ class Stack:
             engine = temporal.Temporal(
                 data=self.data,
                 program=binaries.temporal_program(),
-                port=self._ports.next_free(ports.TEMPORAL),
-                web_port=self._ports.next_free(ports.TEMPORAL_WEB),
-                http_port=self._ports.next_free(ports.TEMPORAL_HTTP),
-                metrics_port=self._ports.next_free(ports.TEMPORAL_METRICS),
+                port=port("temporal", ports.TEMPORAL),
+                web_port=port("temporal_web", ports.TEMPORAL_WEB),
+                http_port=port("temporal_http", ports.TEMPORAL_HTTP),
+                metrics_port=port("temporal_metrics", ports.TEMPORAL_METRICS),
             )
-        return services.choose(self.options, self.data, self._ports, database, engine)
+        return services.choose(self.options, self.data, self._ports, database, engine, kept=kept)
+
+    def _kept_ports(self) -> dict[str, int]:
+        """Of the last start over this folder, but for the one that is asked for the pages now."""
+        noted = self.data.read("state.json").get("ports") or {}
+        return {name: port for name, port in noted.items() if port != self.options.port}
 
     async def _database(self) -> None:
         database = self.wiring.postgres
@@ -153,11 +170,13 @@ class Stack:
         if ours and self.data.read("state.json").get("schema") == schema:
             return
         command = self.wiring.migrate()
+        before = size_of(command.log)
         code = await self._table.run(command)
         if code != 0:
+            advice = "" if ours else f"\n{_DATABASE_ELSEWHERE}"
             raise PartFailed(
                 f"The database could not be brought to this version's schema (exit code {code}). "
-                f"The last lines of {command.log}:\n{tail(command.log)}"
+                f"The last lines of {command.log}:\n{tail(command.log, since=before)}{advice}"
             )
         if ours:
             self.data.note(schema=schema)

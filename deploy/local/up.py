@@ -59,6 +59,7 @@ async def _run(options: Options, data: DataDirectory) -> int:
 
 async def _serve(stack: Stack) -> None:
     await stack.start()
+    stack.data.note_joined(stack.wiring.made_here())
     write_whole(stack.data.environment_file, stack.wiring.environment_text())
     options = stack.options
     page, trouble = "", ""
@@ -86,12 +87,12 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
     yield f"  Model         {options.model_named}"
     if options.speech:
         yield f"  Speech        {options.speech_named}"
+    if wiring.postgres and wiring.postgres.account:
+        yield f"  Postgres      runs as {wiring.postgres.account.name} (never as root)"
     yield f"  Data          {stack.data.root} (logs in logs/)"
     yield from _other_terminals(stack)
     if options.offline_model:
         yield "For a real model set OPENAI_API_KEY (and OPENAI_BASE_URL, REDRAFT_MODEL)."
-    if wiring.postgres and wiring.postgres.account:
-        yield f"Postgres runs as {wiring.postgres.account.name}, because it refuses root."
     if options.api and wiring.api_key:
         yield (
             "Pages and API ask for a key: any name, and as password REDRAFT_API_KEY of "
@@ -102,11 +103,12 @@ def _summary(stack: Stack, page: str) -> Iterator[str]:
 def _other_terminals(stack: Stack) -> Iterator[str]:
     """How commands elsewhere find this stack; that in the default folder they find themselves."""
     root = stack.data.root
-    if root == default_root(os.environ):
+    # That a variable names this folder holds for this terminal only.
+    if root == default_root({**os.environ, "REDRAFT_DATA_DIR": ""}):
         yield "Stop with Ctrl-C, or with ./redraft down in another terminal."
         return
     folder, file = shlex.quote(str(root)), shlex.quote(str(stack.data.environment_file))
-    yield f"  Join it       set -a; . {file}; set +a   (then ./redraft submit, runs, watch …)"
+    yield f"  Join it       set -a; . {file}; set +a   (then ./redraft submit, runs, status …)"
     yield f"Stop with Ctrl-C, or with ./redraft down --data-dir {folder} in another terminal."
 
 

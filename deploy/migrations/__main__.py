@@ -8,6 +8,7 @@ second waits for the first and finds nothing to do.
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -108,9 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             what = (
                 f"another session held a table's lock for {PATIENCE:.0f} s (an open transaction?)"
             )
+        owner = "REDRAFT_DATABASE_OWNER_URL"
+        name = owner if os.environ.get(owner) else "REDRAFT_DATABASE_URL"
         sys.stderr.write(
-            f"migrate: {what}\n"
-            "Nothing half-done was kept. Check REDRAFT_DATABASE_OWNER_URL and run it again.\n"
+            f"migrate: {what}\nNothing half-done was kept. Check {name} and run it again.\n"
         )
         return 1
     return 0

@@ -56,7 +56,7 @@ def redraft(*words: str) -> subprocess.CompletedProcess[str]:
 class Up:
     """One `./redraft up` over a data directory."""
 
-    def __init__(self, data: DataDirectory, *words: str) -> None:
+    def __init__(self, data: DataDirectory, *words: str, joined: dict[str, str] | None = None):
         self.data = data
         self.output = data.root.with_name(f"up-{time.monotonic_ns()}.log")
         with self.output.open("wb") as output:
@@ -64,7 +64,7 @@ class Up:
                 [str(ROOT / "redraft"), "up", "--data-dir", str(data.root), *words],
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=environment(),
+                env={**environment(), **(joined or {})},
                 start_new_session=True,
             )
 
@@ -232,7 +232,11 @@ async def test_killed_supervisor_leaves_nothing_running(up: Up, archive: Path) -
 
 
 async def test_second_start_goes_on_and_runs_the_sample_once(data: DataDirectory, up: Up) -> None:
-    again = await Up(data, "--port", str(free_port())).ready()
+    """From a terminal that was joined: its variables are of the dead stack, no choice of anybody.
+    They hold the folder too."""
+    variables = joined(data)
+    assert variables["REDRAFT_DATA_DIR"] == str(data.root)
+    again = await Up(data, "--port", str(free_port()), joined=variables).ready()
     url = joined(data)["REDRAFT_URL"]
     titles = {document["title"] for document in get(f"{url}/api/documents")["items"]}
     assert titles >= {"Kept", "With files"}

@@ -35,6 +35,7 @@ def test_named_data_home_wins_over_the_default_of_the_account() -> None:
     expected = "/var/lib/redraft" if os.geteuid() == 0 else "/h/.local/share/redraft"
     assert default_root({"HOME": "/h"}) == Path(expected)
     assert default_root({"XDG_DATA_HOME": "relative", "HOME": "/h"}) == Path(expected)
+    assert default_root({"REDRAFT_DATA_DIR": "/d", "XDG_DATA_HOME": "/x"}) == Path("/d")
 
 
 def test_second_holder_is_told_who_has_the_data(data: DataDirectory) -> None:

@@ -107,6 +107,14 @@ def test_speech_recognition_is_installed_by_the_flag_alone(checkout: Path, tmp_p
     assert environment.has_speech(checkout)
 
 
+def test_a_long_installation_shows_that_it_works(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [sys.executable, "-c", "import time, sys; time.sleep(0.1); sys.exit(3)"]
+    assert environment._run(words, tmp_path, os.environ, every=0.03) == 3
+    assert "still downloading and installing (0 s)" in capsys.readouterr().err
+
+
 def test_platforms_without_packages_are_named() -> None:
     check_platform("linux", "x86_64", ("glibc", "2.36"), musl=False)
     check_platform("darwin", "arm64", ("", ""), musl=False)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 from pathlib import Path
 
 import pytest
 
-from deploy.local.data import DataDirectory
+from deploy.local.__main__ import _without_joined
+from deploy.local.control import reset
+from deploy.local.data import DataDirectory, write_versions
 from deploy.local.options import Options
+from deploy.local.ports import Ports
 from deploy.local.services import Wiring
 from deploy.local.temporal import Temporal
+from deploy.settings import default_root
+from tests.services import free_port
 
 CALLER = {
     "OPENAI_API_KEY": "sk-mine",
@@ -84,8 +92,9 @@ def test_only_migrations_get_the_owner_of_the_database(data: DataDirectory) -> N
     ours = wiring(data)
     commands = [part.command() for part in (*ours.workers(), ours.api(), ours.model())]
     assert all("REDRAFT_DATABASE_OWNER_URL" not in command.environment for command in commands)
-    # Given without an owner's address, the one address serves both.
-    assert ours.migrate().environment["REDRAFT_DATABASE_OWNER_URL"] == DATABASE
+    # Given without an owner's address, the one address serves both, and advice names that one.
+    assert "REDRAFT_DATABASE_OWNER_URL" not in ours.migrate().environment
+    assert ours.migrate().environment["REDRAFT_DATABASE_URL"] == DATABASE
 
 
 def test_each_worker_has_its_own_port_and_log(data: DataDirectory) -> None:
@@ -103,6 +112,47 @@ def test_pages_that_other_machines_reach_get_a_key(data: DataDirectory) -> None:
     assert f"REDRAFT_API_KEY={open_door.api_key}\n" in open_door.environment_text()
     assert open_door.url == "http://127.0.0.1:8430"
     assert wiring(data, host="::1").url == "http://[::1]:8430"
+
+
+def test_what_a_joined_terminal_holds_is_told_from_what_a_person_gave(data: DataDirectory) -> None:
+    """Also after the stop, which deletes the file, and after a reset; a database elsewhere stays
+    one."""
+    ours = wiring(data, key=False)
+    data.note_joined(ours.made_here())
+    terminal = {**CALLER, **ours.joining()}
+    theirs = {"REDRAFT_DATABASE_URL", *CALLER} - {"REDRAFT_MODEL", "OPENAI_API_KEY"}
+    assert terminal.keys() - data.joined(terminal) == theirs
+    write_versions(data)
+    assert reset(data, sure=True) == 0
+    assert terminal.keys() - data.joined(terminal) == theirs
+    other = {"TEMPORAL_ADDRESS": "temporal.example:7233", "REDRAFT_MODEL": "large"}
+    assert data.joined({**terminal, **other}).isdisjoint(other)
+    assert data.joined({}) == set()
+
+
+def test_a_joined_terminal_starts_and_looks_at_the_stack_it_joined(
+    data: DataDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data.note_joined(wiring(data, key=False).made_here())
+    for name, value in wiring(data, key=False).joining().items():
+        monkeypatch.setenv(name, value)
+    environment = dict(os.environ)
+    assert default_root(environment) == data.root
+    for folder in (data, DataDirectory(tmp_path / "another")):
+        left = _without_joined(folder, environment)
+        assert left["REDRAFT_DATABASE_URL"] == DATABASE
+        assert {"TEMPORAL_ADDRESS", "OPENAI_BASE_URL", "OPENAI_API_KEY"}.isdisjoint(left)
+    assert "TEMPORAL_ADDRESS" not in os.environ
+
+
+def test_a_free_port_of_the_last_start_is_kept() -> None:
+    ports = Ports()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        busy = taken.getsockname()[1]
+        assert ports.next_free(busy, kept=busy) > busy
+    free = free_port()
+    assert ports.next_free(free - 1, kept=free) == free
+    assert Ports().next_free(free, kept=free) != free or sys.platform != "linux"
 
 
 def test_the_recogniser_is_named_only_where_it_was_asked_for(data: DataDirectory) -> None:

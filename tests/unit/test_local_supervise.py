@@ -15,7 +15,7 @@ import pytest
 
 from deploy.local.errors import PartFailed
 from deploy.local.options import ROOT
-from deploy.local.processes import Command, ProcessTable, Running, rotate
+from deploy.local.processes import Command, ProcessTable, Running, rotate, size_of, tail
 from deploy.local.supervise import Child, Part
 from tests.eventually import eventually
 
@@ -52,6 +52,17 @@ async def test_child_that_keeps_ending_is_given_up_with_its_last_words(tmp_path:
         await asyncio.wait_for(child.watch(), 30)
     assert len(said) == child.restarts == 5
     assert "exit code 1" in said[0]
+
+
+def test_of_a_log_only_what_was_written_since_is_quoted(tmp_path: Path) -> None:
+    log = tmp_path / "migrate.log"
+    assert (size_of(log), tail(log)) == (0, "")
+    log.write_text("an earlier failure\n")
+    before = size_of(log)
+    with log.open("a") as file:
+        file.write("one\ntwo\n")
+    assert tail(log, since=before) == "one\ntwo"
+    assert tail(log) == "an earlier failure\none\ntwo"
 
 
 async def test_killed_child_is_started_again_and_its_end_is_reported(tmp_path: Path) -> None:
