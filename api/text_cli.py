@@ -1,4 +1,4 @@
-"""Words of the command line that are not in the pages: heads of its tables, what comes next."""
+"""Words of the command line that are not in the pages: heads of its tables."""
 
 from __future__ import annotations
 
@@ -46,4 +46,3 @@ HEADS: Mapping[str, str] = {
     "RUN": N_("Run"),
     "CALL": N_("Call"),
 }
-NEXT = N_("next: {act}")

@@ -329,7 +329,13 @@ REFUSAL: Wordings = {
         N_("This form was already sent with other contents. Reload the page and try again."),
     ),
     "idempotency_in_progress": (N_("This form is being worked on already. Reload in a moment."),),
-    "draining": (N_("The service takes no new work at the moment. Nothing in flight is touched."),),
+    "draining": (
+        N_(
+            "The service takes no new work at the moment. Nothing in flight is touched. Its "
+            "operator says: “{note}”"
+        ),
+        N_("The service takes no new work at the moment. Nothing in flight is touched."),
+    ),
     "rate_limited": (N_("Too many requests. Try again in a moment."),),
     "unavailable": (N_("The database cannot answer at the moment. Nothing was lost; try again."),),
     "disk_full": (N_("The disk of the database is full. Free some space, then try again."),),

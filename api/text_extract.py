@@ -21,6 +21,7 @@ from babel.messages.pofile import read_po, write_po
 HERE = Path(__file__).parent
 TEMPLATE = HERE / "locale" / "messages.pot"
 _KEYWORDS = {"N_": None, "text": None, "_": None, "gettext": None, "ngettext": (1, 2)}
+_OF_COMMANDS = {"N_": None, "tell": None, "cell": None}
 _PERCENT = re.compile(r"%\((\w+)\)s")
 _TAG = re.compile(r"</?\w+[^>]*>")
 
@@ -28,7 +29,8 @@ _TAG = re.compile(r"</?\w+[^>]*>")
 def _sources() -> list[tuple[str, Path]]:
     python = sorted([*(HERE / "pages").glob("*.py"), HERE / "text.py", *HERE.glob("text_[cf]*.py")])
     templates = sorted((HERE / "templates").glob("*.html"))
-    return [("python", path) for path in python] + [
+    commands = sorted((HERE / "cli").glob("*.py"))
+    return [("python", path) for path in [*python, *commands]] + [
         ("jinja2.ext:babel_extract", path) for path in templates
     ]
 
@@ -37,7 +39,8 @@ def _template() -> Catalog:
     catalog = Catalog(fuzzy=False)
     for method, path in _sources():
         options = {"encoding": "utf-8", "trim_blocks": "true", "lstrip_blocks": "true"}
-        found = extract_from_file(method, str(path), _KEYWORDS, options=options)
+        keywords = _OF_COMMANDS if path.parent.name == "cli" else _KEYWORDS
+        found = extract_from_file(method, str(path), keywords, options=options)
         for line, message, comments, context in found:
             if message:
                 catalog.add(

@@ -8,7 +8,10 @@ HELP: Mapping[str, str] = {
     "show this help message and exit": "显示此帮助并退出",
     "0 to 100 (default 90)": "0 至 100（默认 90）",
     "1 to 20 (default 5)": "1 至 20（默认 5）",
-    "1 to 20, default 2": "1 至 20，默认 2",
+    "1 to 20, counted from the start": "1 至 20，从开头算起",
+    "1 to 20 more at most after those done (default 2); the first that passes is the last": (
+        "在已完成的轮次之后最多再加 1 至 20 轮（默认 2）；哪一轮通过就停在哪一轮"
+    ),
     "1 to 200 (default 50)": "1 至 200（默认 50）",
     "Commands that talk to a running Redraft.": "与运行中的 Redraft 通信的命令。",
     "Markdown, text, DOCX, HTML; - is stdin. None: the run begins with a draft": (

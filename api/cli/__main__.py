@@ -11,7 +11,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from api.cli import commands, documents, language
@@ -28,15 +28,17 @@ from api.cli.client import (
     find_address,
 )
 from api.cli.kinds import kinds
-from api.cli.limits import add_limits
+from api.cli.language import tell, word
+from api.cli.limits import MOST_ROUNDS, MOST_ROWS, add_limits, between
 from api.cli.show import complain, print_refusal
-from api.cli.words import NEXT_BY_CODE, clean, status_words
+from api.cli.words import NEXT_BY_CODE, clean, next_act, status_words
 from deploy import terminal
 from workflows.vocabulary import RunStatus
 
 Command = Callable[[Client, argparse.Namespace], int]
 Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _INTERRUPTED_BY_KEY = 130
+_ROUNDS, _SCORE, _ROWS = between(1, MOST_ROUNDS), between(0, 100), between(1, MOST_ROWS)
 
 
 def _common() -> argparse.ArgumentParser:
@@ -116,8 +118,8 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
     one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
     one.add_argument("--title", help="default: the first heading, else the file's name")
     one.add_argument("--language", help="language of the document, for example en or zh")
-    one.add_argument("--max-rounds", type=int, metavar="N", help="1 to 20 (default 5)")
-    one.add_argument("--pass-score", type=int, metavar="N", help="0 to 100 (default 90)")
+    one.add_argument("--max-rounds", type=_ROUNDS, metavar="N", help="1 to 20 (default 5)")
+    one.add_argument("--pass-score", type=_SCORE, metavar="N", help="0 to 100 (default 90)")
     one.add_argument("--profile", help="model profile (default: default)")
     add_limits(one)
     one.add_argument("--tag", action="append", default=[], help="may be repeated")
@@ -145,7 +147,7 @@ def _add_runs(one: argparse.ArgumentParser) -> None:
     one.add_argument("--status", choices=codes, metavar="STATUS", help=", ".join(_named(codes)))
     one.add_argument("--kind", help="only this kind")
     one.add_argument("--q", help="words in title or text")
-    one.add_argument("--limit", type=int, metavar="N", help="1 to 200 (default 50)")
+    one.add_argument("--limit", type=_ROWS, metavar="N", help="1 to 200 (default 50)")
 
 
 def _named(codes: Sequence[str]) -> list[str]:
@@ -164,7 +166,9 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one.add_argument("--override", action="store_true", help="past this guardrail stop, once")
     one.add_argument("--profile", help="go on with another profile")
     add_limits(one)
-    one.add_argument("--max-rounds", type=int, metavar="N")
+    one.add_argument(
+        "--max-rounds", type=_ROUNDS, metavar="N", help="1 to 20, counted from the start"
+    )
     one.add_argument("--note", help="kept with the event")
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
     one = add("confirm", commands.confirm, "take the offered revision as the result")
@@ -181,7 +185,12 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one.add_argument("--comment", action="append", help="an issue to be answered; repeatable")
     one.add_argument("--lock", action="append", metavar="QUOTE", help="a passage that must stay")
     one.add_argument("--instructions", help="for all later rounds, no issue")
-    one.add_argument("--extra-rounds", type=int, metavar="N", help="1 to 20, default 2")
+    one.add_argument(
+        "--extra-rounds",
+        type=_ROUNDS,
+        metavar="N",
+        help="1 to 20 more at most after those done (default 2); the first that passes is the last",
+    )
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
     add("cancel", commands.cancel, "end a run for good").add_argument("id")
 
@@ -213,8 +222,11 @@ def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
         # A key without the right to read them, or an API that just went: the sentence stays.
         with contextlib.suppress(Refused, Unreachable):
             names = sorted({clean(row["name"]) for row in client.pages(path)})
-            return f"choose one of: {', '.join(names)}"
-    act = NEXT_BY_CODE.get(refused.code, "")
+            return tell("choose one of: {names}", names=", ".join(names))
+    run = refused.problem.get("run")
+    if refused.code == "limit_required" and isinstance(run, Mapping):
+        return next_act(run)
+    act = word(NEXT_BY_CODE.get(refused.code, ""))
     identity = getattr(given, "id", None)
     return act.replace(" ID", f" {identity}") if identity else act
 
@@ -250,11 +262,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         assert client is not None
         return _report(client, refused, given)
     except Unreachable as error:
-        complain(f"redraft: {error}\nnext: start it with ./redraft up, or name it with --url")
+        act = tell("start it with ./redraft up, or name it with --url")
+        complain(f"redraft: {error}\n{language.next_line(act)}")
         return UNREACHABLE
     except KeyboardInterrupt:
         if given.command in ("watch", "submit", "resume"):
-            complain("\nThe run goes on; ./redraft watch follows it again.")
+            complain("\n" + tell("The run goes on; ./redraft watch follows it again."))
         return _INTERRUPTED_BY_KEY
     except BrokenPipeError:
         # The reader of our output left (`redraft runs | head`): no fault, and nothing to flush to.

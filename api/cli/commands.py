@@ -10,12 +10,14 @@ from typing import Any
 from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.files import read_text
 from api.cli.find import find
+from api.cli.language import tell
 from api.cli.limits import limits
 from api.cli.sending import check_all, start
 from api.cli.show import complain, print_moved, print_runs, say, say_json
 from api.cli.wanted import wanted
 from api.cli.watch import watch
 from api.cli.words import one_line
+from api.text_codes import N_
 
 Json = dict[str, Any]
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -24,24 +26,27 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 def submit(client: Client, given: Namespace) -> int:
     """One document and run for each file, or without a file one from what is asked for."""
     if given.title and len(given.files) > 1:
-        raise UsageError("--title names one document; leave it out for several files")
+        raise UsageError(tell("--title names one document; leave it out for several files"))
     if [*given.files, *given.source, given.request].count("-") > 1:
-        raise UsageError("standard input (-) can be read only once")
+        raise UsageError(tell("standard input (-) can be read only once"))
     asks = given.files or given.request is not None or given.attribute or given.source
     if not (asks or given.audio):
         raise UsageError(
-            "name a FILE to be made right; or say what is to be written: --request TEXT, "
-            "--field NAME=VALUE (for example --kind itinerary --request '3 days in Rome')"
+            tell(
+                "name a FILE to be made right; or say what is to be written: --request TEXT, "
+                "--field NAME=VALUE (for example --kind itinerary --request '3 days in Rome')"
+            )
         )
     _check_language(given.language)
     if given.audio and len(given.files) > 1:
-        raise UsageError("--audio is of one document; name one FILE, or none")
+        raise UsageError(tell("--audio is of one document; name one FILE, or none"))
     asked = list(wanted(client, given))
     check_all(client, asked)
-    if given.files and not (given.source or given.request or given.audio):
-        complain("redraft: no --source: there is nothing to check the document against")
     worst = OK
     started = [start(client, given, one) for one in asked]
+    if given.files and not (given.source or given.request or given.audio):
+        told = tell("no --source: there is nothing to check the document against")
+        complain(f"redraft: {told}")
     for run in started:
         if given.json:
             say_json(run)
@@ -58,7 +63,10 @@ def _check_language(language: str | None) -> None:
     """Said here in words; the API would answer with its pattern."""
     if language is not None and (not _LANGUAGE.fullmatch(language) or len(language) > 35):
         raise UsageError(
-            f"--language {language!r} is no code of a language; give one like en, zh or zh-CN"
+            tell(
+                "--language {given} is no code of a language; give one like en, zh or zh-CN",
+                given=repr(language),
+            )
         )
 
 
@@ -70,7 +78,7 @@ def runs(client: Client, given: Namespace) -> int:
         return OK
     print_runs(page["items"])
     if page.get("next_cursor") and sys.stdout.isatty():
-        say("more: --limit (up to 200), or narrow it with --status, --kind, --q")
+        say(tell("more: --limit (up to 200), or narrow it with --status, --kind, --q"))
     return OK
 
 
@@ -82,11 +90,11 @@ def interrupt(client: Client, given: Namespace) -> int:
     body = {"reason": given.reason} if given.reason else {}
     if not given.all:
         if not given.id:
-            raise UsageError("name a run, or give --all")
+            raise UsageError(tell("name a run, or give --all"))
         run = client.post(f"/api/runs/{find(client, given.id)}/interrupt", body)
         return print_moved(run, as_json=given.json)
     if given.id:
-        raise UsageError("give either a run or --all")
+        raise UsageError(tell("give either a run or --all"))
     stopped = []
     for run in list(client.pages("/api/runs", status="RUNNING", limit=200)):
         try:
@@ -98,7 +106,7 @@ def interrupt(client: Client, given: Namespace) -> int:
     for run in stopped:
         print_moved(run, as_json=given.json)
     if not given.json:
-        say(f"{len(stopped)} interrupted")
+        say(tell("{count} interrupted", count=len(stopped)))
     return OK
 
 
@@ -141,9 +149,12 @@ def confirm(client: Client, given: Namespace) -> int:
     if given.json:
         say_json(confirmed)
     else:
-        text = "your text, based on revision" if given.body else "revision"
-        mark = " (the offered one)" if revision == offered else ""
-        say(f"confirmed {text} {revision}{mark} of “{one_line(run.get('title') or '')}”")
+        told = N_("confirmed revision {number} of “{title}”")
+        if given.body:
+            told = N_("confirmed your text, based on revision {number}, of “{title}”")
+        elif revision == offered:
+            told = N_("confirmed revision {number} (the offered one) of “{title}”")
+        say(tell(told, number=revision, title=one_line(run.get("title") or "")))
     return OK
 
 
@@ -163,7 +174,9 @@ def rework(client: Client, given: Namespace) -> int:
         if (value := getattr(given, name)) is not None:
             body[name] = value
     if not (given.comment or given.lock or given.instructions or given.extra_rounds):
-        raise UsageError("say what to change: --comment, --lock, --instructions or --extra-rounds")
+        raise UsageError(
+            tell("say what to change: --comment, --lock, --instructions or --extra-rounds")
+        )
     identity = find(client, given.id)
     code = print_moved(client.post(f"/api/runs/{identity}/rework", body), as_json=given.json)
     return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def show(client: Client, given: Namespace) -> int:
     rows = {name: list(client.pages(f"{path}/{name}", limit=200)) for name in ("steps", "issues")}
     events = client.pages(f"{path}/events", limit=200)
     revisions = client.pages(f"/api/documents/{document}/revisions", limit=200)
+    rows["items"] = _kept(client, path, rows["steps"])
     print_run(
         run,
         **rows,
@@ -39,6 +41,15 @@ def show(client: Client, given: Namespace) -> int:
         revisions=list(revisions),
     )
     return OK
+
+
+def _kept(client: Client, path: str, steps: Sequence[Json]) -> list[Json]:
+    """What the newest step has brought so far; of a step that is done its revision tells it."""
+    if not steps or steps[-1].get("status") == "SUCCEEDED":
+        return []
+    of = (steps[-1]["name"], steps[-1].get("round"))
+    items = client.pages(f"{path}/items", limit=200)
+    return [item for item in items if (item.get("step"), item.get("round")) == of]
 
 
 def _document(client: Client, identity: str) -> Json:

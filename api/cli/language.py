@@ -1,11 +1,13 @@
 """The language of the terminal: `--lang`, else LC_ALL, LC_MESSAGES, LANG.
 
-English has the command line's own short sentences; another language those of the pages, so that
-a code is told with the same words everywhere. JSON, lines in a pipe and codes stay as they are.
+Events are told in the sentences of the pages. For other codes English has the command line's own
+short sentences; another language those of the pages. JSON, tables in a pipe and codes stay as they
+are.
 """
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,6 +64,43 @@ def field_sentence(error: Mapping[str, Any], params: Mapping[str, Any]) -> str:
     return sentence("field", str(error.get("code")), {**params, **error, "detail": told}) or told
 
 
+def page_sentence(family: str, code: str, params: Mapping[str, Any]) -> str | None:
+    """The sentence of the pages for a code, in English too; None when there is none."""
+    if _chosen["locale"] != _ENGLISH:
+        return sentence(family, code, params)
+    from api import text_codes
+
+    known = {key: value for key, value in params.items() if value is not None}
+    for wording in text_codes.WORDINGS[family].get(code, ()):
+        if {name for _, name, _, _ in string.Formatter().parse(wording) if name} <= known.keys():
+            return wording.format_map(known)
+    return None
+
+
+def tell(msgid: str, /, **facts: object) -> str:
+    """One of the command line's own sentences in the chosen language, its places filled."""
+    return word(msgid).format_map(facts)
+
+
+def word(msgid: str) -> str:
+    """The same with its places."""
+    if _chosen["locale"] == _ENGLISH:
+        return msgid
+    from api import text
+
+    return text.catalogue(_chosen["locale"]).text(msgid)
+
+
+def problem_of(issue: Mapping[str, Any]) -> str:
+    """What a rule found, in the chosen language; what a model or a person said, as it is."""
+    problem = str(issue.get("problem") or "")
+    if _chosen["locale"] == _ENGLISH or not str(issue.get("raised_by")).startswith("verifier:"):
+        return problem
+    from api import text
+
+    return text.catalogue(_chosen["locale"]).told(problem)
+
+
 def head(column: str) -> str:
     """The head of a column of a table: its English name, or its word in the chosen language."""
     if _chosen["locale"] == _ENGLISH:
@@ -74,8 +113,4 @@ def head(column: str) -> str:
 
 def next_line(act: str) -> str:
     """What comes next, as a line."""
-    if _chosen["locale"] == _ENGLISH:
-        return f"next: {act}"
-    from api import text, text_cli
-
-    return text.catalogue(_chosen["locale"]).text(text_cli.NEXT).format(act=act)
+    return tell("next: {act}", act=act)

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from api.cli.client import UsageError
 
+MOST_ROUNDS, MOST_ROWS = 20, 200
 NAMES = ("calls", "tokens", "cost", "seconds")
 _NONE = "none"
+
+
+def between(least: int, most: int) -> Callable[[str], int]:
+    """Of an argument: a whole number in that range."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} to {most}")
+        return int(text)
+
+    return read
 
 
 def add_limits(one: argparse.ArgumentParser) -> None:

@@ -10,8 +10,11 @@ from typing import Any
 
 from api.cli.client import OK, REFUSED, Client, Refused, UsageError
 from api.cli.find import find
+from api.cli.language import problem_of, sentence, tell
+from api.cli.limits import MOST_ROWS, between
 from api.cli.show import SHORT_ID, duration, print_table, say, say_json
 from api.cli.words import clean, one_line
+from api.text_codes import N_
 from workflows.vocabulary import RunStatus
 
 Json = dict[str, Any]
@@ -27,7 +30,9 @@ _NEWEST = 50
 def add_commands(add: Add) -> None:
     one = add("calls", calls, "model calls of a run, or without ID the newest of all runs")
     one.add_argument("id", nargs="?")
-    one.add_argument("--limit", type=int, metavar="N", help="without ID: 1 to 200 (default 50)")
+    one.add_argument(
+        "--limit", type=between(1, MOST_ROWS), metavar="N", help="without ID: 1 to 200 (default 50)"
+    )
     one = add("waive", waive, "take an issue of a run out, with a reason; --undo opens it again")
     one.add_argument("id")
     one.add_argument("issue", metavar="ISSUE", help="as ./redraft show prints it, for example I3")
@@ -117,20 +122,21 @@ def _sums(rows: list[Json]) -> str:
         sum((row.get("tokens") or {}).get(name) or 0 for row in rows)
         for name in ("input", "output")
     )
-    return f"{len(rows)} calls, {read} tokens in, {made} out; ≈ is estimated"
+    told = N_("{calls} calls, {read} tokens in, {made} out; ≈ is estimated")
+    return tell(told, calls=len(rows), read=read, made=made)
 
 
 def waive(client: Client, given: Namespace) -> int:
     """A reason is wanted: it is what the next reader finds instead of the issue."""
     if not given.undo and not (given.reason or "").strip():
-        raise UsageError("say why: --reason TEXT (or --undo to open it again)")
+        raise UsageError(tell("say why: --reason TEXT (or --undo to open it again)"))
     if not re.fullmatch(r"[Ii]?[1-9]\d{0,8}", given.issue):
-        raise UsageError(f"{given.issue!r} is no issue; write it as I3")
+        raise UsageError(tell("{given} is no issue; write it as I3", given=repr(given.issue)))
     identity, number = find(client, given.id), int(given.issue.lstrip("Ii"))
     path = f"/api/runs/{identity}/issues"
     found = next((row for row in client.pages(path, limit=200) if row["number"] == number), None)
     if found is None:
-        detail = f"The run has no issue I{number}."
+        detail = tell("The run has no issue I{number}.", number=number)
         raise Refused(404, {"code": "not_found", "detail": detail})
     body = {"status": "open" if given.undo else "waived"}
     if given.reason:
@@ -139,7 +145,16 @@ def waive(client: Client, given: Namespace) -> int:
     if given.json:
         say_json(issue)
     else:
-        say(f"I{number} ({issue['severity']}) is {issue['status']}: {one_line(issue['problem'])}")
+        severity, status = str(issue["severity"]), str(issue["status"])
+        say(
+            tell(
+                "I{number} ({severity}) is {status}: {problem}",
+                number=number,
+                severity=sentence("severity", severity) or severity,
+                status=sentence("issue_status", status) or status,
+                problem=one_line(problem_of(issue)),
+            )
+        )
     return OK
 
 
@@ -151,7 +166,7 @@ def bulk(client: Client, given: Namespace) -> int:
     chosen = {name: value for name in ("status", *_FILTERS) if (value := getattr(given, name))}
     if sum((bool(given.ids), bool(chosen), given.all)) != 1:
         raise UsageError(
-            "choose the runs: ids, or a filter (--status, --kind, --tag, --q), or --all"
+            tell("choose the runs: ids, or a filter (--status, --kind, --tag, --q), or --all")
         )
     if given.ids:
         body["ids"] = [find(client, one) for one in given.ids]
@@ -166,7 +181,8 @@ def bulk(client: Client, given: Namespace) -> int:
         for row in rows:
             say(f"{row['id']}  {'ok' if row['ok'] else clean(row.get('code') or 'refused')}")
         done = sum(bool(row["ok"]) for row in rows)
-        say(f"{given.action}: {done} done, {len(rows) - done} refused")
+        counts = {"done": done, "refused": len(rows) - done}
+        say(tell("{action}: {done} done, {refused} refused", action=given.action, **counts))
     return OK if all(row["ok"] for row in rows) else REFUSED
 
 
@@ -182,11 +198,13 @@ def _moved(client: Client, body: Json) -> list[Json]:
 
 def _agreed(given: Namespace) -> bool:
     """A cancelled run cannot be resumed."""
-    what = f"{len(given.ids)} runs" if given.ids else "all runs that the filter finds"
+    what = tell("all runs that the filter finds")
+    if given.ids:
+        what = tell("the runs that were named ({count})", count=len(given.ids))
     if not sys.stdin.isatty():
-        raise UsageError(f"this ends {what} for good; add --yes")
-    say(f"Cancel {what} for good? Type yes: ")
+        raise UsageError(tell("this ends {what} for good; add --yes", what=what))
+    say(tell("Cancel {what} for good? Type yes: ", what=what))
     if sys.stdin.readline().strip().lower() in ("yes", "y"):
         return True
-    say("nothing cancelled")
+    say(tell("nothing cancelled"))
     return False

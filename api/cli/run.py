@@ -3,27 +3,43 @@ steps, issues, people's words, and the next act."""
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from api.cli.language import next_line, sentence, tell, word
 from api.cli.show import (
     OPEN,
-    ago,
+    age,
+    cell,
     console,
     issues_table,
     print_table,
     run_lines,
     say,
+    step_name,
     steps_table,
 )
 from api.cli.words import clean, event_line, next_act, one_line
+from api.text_codes import N_
 
 Json = Mapping[str, Any]
-_LIMITS = {"max_calls": "calls", "max_tokens": "tokens", "max_cost": "cost", "max_seconds": "time"}
+_LIMITS = {
+    "max_calls": N_("calls {used} of {limit}"),
+    "max_tokens": N_("tokens {used} of {limit}"),
+    "max_cost": N_("cost {used} of {limit}"),
+    "max_seconds": N_("time {used} of {limit}"),
+}
+_LONGEST = 100
 _SEVERITIES = ("blocker", "major", "minor")
-_MARKS = ("base", "working", "best", "offered")
+_MARKS = {
+    "base": N_("base"),
+    "working": N_("working"),
+    "best": N_("best"),
+    "offered": N_("offered"),
+}
 _COLUMNS = ("REV", "FROM", "BASE", "SCORE", "MARKS", "CHARACTERS", "AGE")
 
 
@@ -32,10 +48,12 @@ def print_run(
     *,
     steps: Sequence[Json],
     issues: Sequence[Json],
+    items: Sequence[Json] = (),
     said: Sequence[Json] = (),
     revisions: Sequence[Json] = (),
 ) -> None:
-    """`said` are events with people's words, `revisions` those of the document."""
+    """`items` are those of an unfinished step, `said` events with people's words, `revisions` those
+    of the document."""
     say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
     still_open = [issue for issue in issues if issue.get("status") in OPEN]
     for line in [*run_lines(run), *limit_lines(run), *_severities(still_open)]:
@@ -46,6 +64,9 @@ def print_run(
     if steps:
         say()
         console().print(steps_table(steps))
+    if items:
+        step = step_name(str(items[0].get("step")))
+        say(tell("kept of {step} so far: {keys}", step=step, keys=_keys(items)))
     if still_open:
         say()
         console().print(issues_table(still_open))
@@ -54,7 +75,13 @@ def print_run(
         for event in said:
             say(event_line(event))
     if act := next_act(run):
-        say(f"\nnext: {act}")
+        say(f"\n{next_line(act)}")
+
+
+def _keys(items: Sequence[Json]) -> str:
+    """How many, and of which names as long as they are a line."""
+    keys = sorted({str(item.get("key") or "") for item in items}, key=lambda key: (len(key), key))
+    return one_line(f"{len(items)} ({', '.join(keys)})", _LONGEST)
 
 
 def limit_lines(run: Json, now: datetime | None = None) -> list[str]:
@@ -62,10 +89,13 @@ def limit_lines(run: Json, now: datetime | None = None) -> list[str]:
     limits = run.get("limits") or {}
     given = [name for name in _LIMITS if limits.get(name) is not None]
     if not given:
-        return ["limits: none (submit and resume take --limit)"]
+        return [tell("limits: none (submit and resume take --limit)")]
     used = _used(run, now or datetime.now(UTC))
-    told = [f"{_LIMITS[name]} {used[name]} of {_shown(name, limits[name], run)}" for name in given]
-    return [f"limits: {', '.join(told)}"]
+    told = [
+        tell(_LIMITS[name], used=used[name], limit=_shown(name, limits[name], run))
+        for name in given
+    ]
+    return [tell("limits: {which}", which=word(N_(", ")).join(told))]
 
 
 def _used(run: Json, now: datetime) -> dict[str, str]:
@@ -90,7 +120,8 @@ def _severities(still_open: Sequence[Json]) -> list[str]:
     if not still_open:
         return []
     count = Counter(str(issue.get("severity")) for issue in still_open)
-    return [f"open issues: {', '.join(f'{count[name]} {name}' for name in _SEVERITIES)}"]
+    told = [f"{count[name]} {sentence('severity', name) or name}" for name in _SEVERITIES]
+    return [tell("open issues: {which}", which=word(N_(", ")).join(told))]
 
 
 def revision_rows(
@@ -110,24 +141,30 @@ def revision_rows(
             _or_dash(scores.get(one["number"])),
             ", ".join(_marks(run, one)) or "–",
             str(one.get("characters", "")),
-            ago(one.get("created_at")),
+            age(one.get("created_at")),
         )
         for one in revisions
     ]
 
 
 def _marks(run: Json, revision: Json) -> list[str]:
-    found = [name for name in _MARKS if run.get(f"{name}_revision") == revision["number"]]
-    return [*found, "stale: a source was corrected since"] if revision.get("stale") else found
+    found = [
+        cell(one)
+        for name, one in _MARKS.items()
+        if run.get(f"{name}_revision") == revision["number"]
+    ]
+    return [*found, cell("stale: a source was corrected since")] if revision.get("stale") else found
 
 
 def _origin(revision: Json, run_id: str) -> str:
     made = revision.get("made_by")
     if not made:
         return clean(revision.get("author") or "")
-    step = made.get("step") or "run"
-    at_round = f" round {made['round']}" if made.get("round") else ""
-    return f"{step}{at_round}{'' if made.get('run') == run_id else ' of an earlier run'}"
+    step = str(made.get("step") or "")
+    told = (sys.stdout.isatty() and sentence("step", step)) or step or cell("run")
+    if made.get("round"):
+        told = cell("{step} round {round}", step=told, round=made["round"])
+    return told if made.get("run") == run_id else cell("{step} of an earlier run", step=told)
 
 
 def _or_dash(value: object) -> str:

@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from api.cli.client import OK, REFUSED, Client, UsageError
 from api.cli.files import read_text
-from api.cli.show import ago, complain, print_table, say, say_json
+from api.cli.language import next_line, tell
+from api.cli.show import age, ago, complain, print_table, say, say_json
 from api.cli.words import clean, one_line
 
 Json = dict[str, Any]
@@ -66,7 +67,7 @@ def _cells(row: Json) -> list[str]:
         "set" if row.get("key_set") else "not set",
         price_words(row.get("prices")),
         f"{clean(fallback['profile'])} after {fallback['after']}" if fallback else "–",
-        ago(row.get("created_at")),
+        age(row.get("created_at")),
     ]
 
 
@@ -143,7 +144,7 @@ def _check(_: Client, given: Namespace) -> int:
         say(f"{clean(wanted.name)} can be added; price: {price_words(wanted.prices)}")
         if wanted.fallback:
             say(f"its fallback {clean(wanted.fallback['profile'])} must be there already")
-        say(f"next: ./redraft profiles add {given.what}")
+        say(next_line(f"./redraft profiles add {given.what}"))
     return REFUSED if faults else OK
 
 
@@ -163,7 +164,7 @@ def _add(client: Client, given: Namespace) -> int:
 def drain(client: Client, given: Namespace) -> int:
     """Draining is asked for or ended by a word; without one it is shown."""
     if given.note is not None and given.action != "on":
-        raise UsageError("--note goes with drain on")
+        raise UsageError(tell("--note goes with drain on"))
     if given.action == "show":
         found = client.get("/api/switches")
     else:
@@ -175,10 +176,14 @@ def drain(client: Client, given: Namespace) -> int:
         say_json(found)
         return OK
     if not found["draining"]:
-        say("not draining: runs start and resume")
+        say(tell("not draining: runs start and resume"))
         return OK
-    note = f": “{one_line(found['note'])}”" if found.get("note") else ""
-    say(f"draining{note} (by {clean(found.get('actor') or '?')}, {ago(found.get('updated_at'))})")
-    say("nothing starts or resumes; runs in flight go on, interrupt --all stops them")
+    who, since = clean(found.get("actor") or "?"), ago(found.get("updated_at"))
+    if found.get("note"):
+        note = one_line(found["note"])
+        say(tell("draining: “{note}” (by {who}, {since})", note=note, who=who, since=since))
+    else:
+        say(tell("draining (by {who}, {since})", who=who, since=since))
+    say(tell("nothing starts or resumes; runs in flight go on, interrupt --all stops them"))
     say("next: ./redraft drain off")
     return OK

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from api.cli.language import field_sentence, head, next_line
+from api.cli.language import field_sentence, head, next_line, page_sentence, problem_of, tell, word
 from api.cli.language import sentence as localized
 from api.cli.words import (
     STATUS_STYLES,
@@ -23,12 +23,14 @@ from api.cli.words import (
     status_word,
     status_words,
 )
+from api.text_codes import N_
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
 
 Json = Mapping[str, Any]
+_STOPS = ("interrupted", "handed_over", "superseded")
 SHORT_ID = 13
 """The time in an id of version 7, to the millisecond: 8 characters are the same for a minute."""
 OPEN = ("open", "reopened")
@@ -85,34 +87,45 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def ago(at: str | None, now: datetime | None = None) -> str:
+def cell(msgid: str, /, **facts: object) -> str:
+    """A sentence in a cell of a table: in the chosen language on a terminal, else in English."""
+    return tell(msgid, **facts) if sys.stdout.isatty() else msgid.format_map(facts)
+
+
+def ago(at: str | None, now: datetime | None = None, say: Callable[..., str] = tell) -> str:
     """Age of a time of the API; empty for none."""
     if not at:
         return ""
     seconds = ((now or datetime.now(UTC)) - _time(at)).total_seconds()
-    return f"{_length(max(0.0, seconds))} ago"
+    return say(N_("{length} ago"), length=_length(max(0.0, seconds), say))
 
 
-def duration(start: str | None, end: str | None, now: datetime | None = None) -> str:
+def age(at: str | None) -> str:
+    """The same as a cell of a table."""
+    return ago(at, say=cell)
+
+
+def duration(start: str | None, end: str | None, say: Callable[..., str] = tell) -> str:
     if not start:
         return ""
-    last = _time(end) if end else (now or datetime.now(UTC))
-    return _length(max(0.0, (last - _time(start)).total_seconds()))
+    last = _time(end) if end else datetime.now(UTC)
+    return _length(max(0.0, (last - _time(start)).total_seconds()), say)
 
 
 def _time(at: str) -> datetime:
     return datetime.fromisoformat(at.replace("Z", "+00:00"))
 
 
-def _length(seconds: float) -> str:
-    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+def _length(seconds: float, say: Callable[..., str] = tell) -> str:
+    units = ((N_("{count} d"), 86400), (N_("{count} h"), 3600), (N_("{count} min"), 60))
+    for unit, size in units:
         if seconds >= 2 * size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"
+            return say(unit, count=int(seconds // size))
+    return say(N_("{count} s"), count=int(seconds))
 
 
 def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str = "nothing"
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, empty: str = N_("nothing")
 ) -> None:
     """Columns on a terminal, which give way from the right; lines with tabs in a pipe."""
     if not sys.stdout.isatty():
@@ -121,7 +134,7 @@ def print_table(
             say("\t".join(row))
         return
     if not rows:
-        say(empty)
+        say(tell(empty))
         return
     from rich.text import Text
 
@@ -139,7 +152,7 @@ def print_runs(runs: Sequence[Json]) -> None:
             say("\t".join(_run_cells(run, str(run["id"]))))
         return
     if not runs:
-        say("no runs")
+        say(tell("no runs"))
         return
     table = _table(*_COLUMNS)
     shorts = short_ids([str(run["id"]) for run in runs])
@@ -155,7 +168,7 @@ def _run_cells(run: Json, identity: str) -> list[str]:
         f"{run.get('current_round', 0)}/{run.get('max_rounds', '')}",
         _number(run.get("score")),
         _number(run.get("open_issues")),
-        ago(run.get("created_at")),
+        age(run.get("created_at")),
         one_line(run.get("title") or "", 60),
     ]
 
@@ -192,21 +205,28 @@ def run_lines(run: Json) -> list[str]:
     why = phase_sentence(run) if status == "RUNNING" else reason_sentence(run)
     lines = [f"{status_words(status)}{': ' + why if why else ''}"]
     if run.get("stopping"):
-        lines.append("the step under way is still being stopped")
+        lines.append(tell("the step under way is still being stopped"))
     if heard := run.get("progress"):
         lines.append(_heard(heard))
     best, offered = run.get("best_revision"), run.get("offered_revision")
-    noun = "issue" if run.get("open_issues") == 1 else "issues"
+    one = run.get("open_issues") == 1
     facts = [
-        f"round {run.get('current_round', 0)} of {run.get('max_rounds')}",
-        f"score {_number(run.get('score'))} (pass {run.get('pass_score')})",
-        f"{_number(run.get('open_issues'))} open {noun}",
+        tell("round {at} of {most}", at=run.get("current_round", 0), most=run.get("max_rounds")),
+        tell(
+            "score {score} (pass {least})",
+            score=_number(run.get("score")),
+            least=run.get("pass_score"),
+        ),
+        tell("1 open issue")
+        if one
+        else tell("{count} open issues", count=_number(run.get("open_issues"))),
     ]
-    lines.append(", ".join(facts))
-    revisions = [f"working {_number(run.get('working_revision'))}", f"best {_number(best)}"]
+    lines.append(word(N_(", ")).join(facts))
+    revisions = [tell("working {number}", number=_number(run.get("working_revision")))]
+    revisions.append(tell("best {number}", number=_number(best)))
     if offered is not None:
-        revisions.append(f"offered {offered}")
-    lines.append("revision: " + ", ".join(revisions))
+        revisions.append(tell("offered {number}", number=offered))
+    lines.append(tell("revision: {which}", which=word(N_(", ")).join(revisions)))
     lines.append(cost_line(run))
     return lines
 
@@ -215,8 +235,12 @@ def _heard(progress: Json) -> str:
     """How far a recording is transcribed."""
     done, total = _length(progress["done_seconds"]), _length(progress["total_seconds"])
     rest = progress.get("rest_seconds")
-    left = "" if rest is None else f", about {_length(rest)} left"
-    return f"recording: {done} of {total} heard{left}"
+    if rest is None:
+        return tell("recording: {done} of {total} heard", done=done, total=total)
+    left = _length(rest)
+    return tell(
+        "recording: {done} of {total} heard, about {left} left", done=done, total=total, left=left
+    )
 
 
 def cost_line(run: Json) -> str:
@@ -224,11 +248,15 @@ def cost_line(run: Json) -> str:
     tokens = run.get("tokens") or {}
     read, made = tokens.get("input") or 0, tokens.get("output") or 0
     cost = run.get("cost")
-    price = ", price unknown" if read or made else ""
+    calls = run.get("calls", 0)
+    counted = N_("{calls} calls, {read} tokens in, {made} out")
+    counted = N_("1 call, {read} tokens in, {made} out") if calls == 1 else counted
+    used = tell(counted, calls=calls, read=read, made=made)
+    price = tell("price unknown") if read or made else ""
     if cost is not None:
-        about = "about " if run.get("cost_is_estimate") else ""
-        price = f", {about}{cost} {run.get('currency') or ''}".rstrip()
-    return f"{run.get('calls', 0)} calls, {read} tokens in, {made} out{price}"
+        price = f"{cost} {run.get('currency') or ''}".rstrip()
+        price = tell("about {price}", price=price) if run.get("cost_is_estimate") else price
+    return word(N_(", ")).join(part for part in (used, price) if part)
 
 
 def print_moved(run: Json, *, as_json: bool) -> int:
@@ -248,19 +276,37 @@ def steps_table(steps: Sequence[Json]) -> RenderableType:
     table = _table("N", "STEP", "ROUND", "STATUS", "PARTS", "SCORE", "TOOK")
     for step in steps:
         parts = step.get("parts") or {}
-        reason = step.get("reason")
-        reason = reason.get("code") if isinstance(reason, Mapping) else reason
         attempt = f" #{step['attempt']}" if int(step.get("attempt") or 1) > 1 else ""
         table.add_row(
             str(step.get("seq", "")),
-            f"{step['name']}{attempt}",
+            f"{step_name(step['name'])}{attempt}",
             str(step.get("round", "")),
-            Text(f"{step['status']}{f' ({reason})' if reason else ''}"),
+            Text(_step_status(step)),
             f"{parts.get('done', 0)}/{parts.get('total', 0)}" if parts else "",
             _number(step.get("score")),
             duration(step.get("started_at"), step.get("ended_at")),
         )
     return table
+
+
+def step_name(name: str) -> str:
+    """The code in English, else its word in the chosen language."""
+    return localized("step", name) or name
+
+
+def _step_status(step: Json) -> str:
+    """In the words of the pages: what a person or a limit stopped has not failed."""
+    reason = step.get("reason")
+    code = str(reason.get("code")) if isinstance(reason, Mapping) else reason
+    if code in _STOPS:
+        told = tell("Stopped")
+        return told if code == "interrupted" else f"{told} ({_because(code)})"
+    told = page_sentence("status", str(step["status"]), {}) or str(step["status"])
+    return f"{told} ({_because(code)})" if code else told
+
+
+def _because(code: str) -> str:
+    return (localized("reason", code) or code.replace("_", " ")).rstrip("。")
 
 
 def issues_table(issues: Sequence[Json], limit: int = 20) -> RenderableType:
@@ -273,13 +319,14 @@ def issues_table(issues: Sequence[Json], limit: int = 20) -> RenderableType:
     styles = {"blocker": "bold red", "major": "yellow", "minor": "dim"}
     for number, issue in enumerate(ordered[:limit], 1):
         severity = str(issue.get("severity") or "")
-        problem = one_line(issue.get("problem") or "", 160)
+        problem = one_line(problem_of(issue), 160)
         if quote := issue.get("quote"):
             problem = f"“{one_line(quote, 60)}”: {problem}"
         name = f"I{issue.get('number', number)}"
-        table.add_row(name, Text(severity, styles.get(severity, "")), Text(problem))
+        named = localized("severity", severity) or severity
+        table.add_row(name, Text(named, styles.get(severity, "")), Text(problem))
     if ordered[limit:]:
-        table.add_row("…", "", f"{len(ordered) - limit} more")
+        table.add_row("…", "", tell("{count} more", count=len(ordered) - limit))
     return table
 
 
@@ -291,15 +338,15 @@ def print_refusal(code: str, problem: Json, act: str) -> None:
     for error in problem.get("errors") or []:
         detail = field_sentence(error, problem.get("params") or {})
         line = f"{clean(error.get('pointer', ''))}: {clean(detail)}"
-        if line not in sentence:
+        if line not in sentence and not sentence.endswith(clean(detail)):
             complain(f"  {line}")
     run = problem.get("run")
     if isinstance(run, Mapping) and str(run.get("status")) not in sentence:
-        complain(f"  the run is {run.get('status')} now")
+        complain(f"  {tell('the run is {status} now', status=run.get('status'))}")
     if act:
         complain(next_line(act))
     if code == "internal" and problem.get("request_id"):
-        complain(f"request id: {clean(problem['request_id'])}")
+        complain(tell("request id: {id}", id=clean(problem["request_id"])))
 
 
 def _number(value: object) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from api.cli.client import OK, RUN_FAILED, Client, Refused, Unreachable
+from api.cli.language import next_line, tell
 from api.cli.show import (
     OPEN,
     console,
@@ -223,7 +224,7 @@ def _say_end(run: Json, *, as_json: bool) -> None:
     why = reason_sentence(run)
     say(f"{status_words(str(run['status']))}{': ' + why if why else ''}")
     if act := next_act(run):
-        say(f"next: {act}")
+        say(next_line(act))
 
 
 def _follow(client: Client, reader: _Reader, state: _State, on_event: Any) -> None:
@@ -247,7 +248,7 @@ def _take(frame: _Frame, state: _State, on_event: Any) -> bool:
     state.dirty = True
     if frame.kind == "reset":
         state.seen = int(frame.data.get("event_seq", 0))
-        state.note = "the database was restored to an earlier moment"
+        state.note = tell("the database was restored to an earlier moment")
     elif frame.kind not in (_END, _ANSWERED):
         state.seen = max(state.seen, int(frame.data.get("seq", 0)))
         if frame.kind == "call_ended":
@@ -265,7 +266,7 @@ def _read_rows(client: Client, state: _State) -> None:
         steps = client.get(f"{path}/steps", limit=200)["items"]
         issues = client.get(f"{path}/issues", limit=200)["items"]
     except Unreachable as error:
-        state.note = f"{error}; trying again"
+        state.note = tell("{error}; trying again", error=error)
         return
     state.run, state.steps, state.issues = run, steps, issues
     state.note, state.dirty = "", False
@@ -307,7 +308,7 @@ def _picture(state: _State, latest: list[str], width: int) -> RenderableType:
     if still_open:
         parts += [Text(), issues_table(still_open, limit=6)]
     if run["status"] == "RUNNING" and (text := state.live.tail(TAIL, max(20, width - 4))):
-        parts += [Panel(Text(text), title="the model writes", border_style="dim")]
+        parts += [Panel(Text(text), title=tell("the model writes"), border_style="dim")]
     parts += [Text(clean(line), style="dim", no_wrap=True, overflow="ellipsis") for line in latest]
     if state.note:
         parts.append(Text(clean(state.note), style="yellow"))

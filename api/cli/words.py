@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.cli.language import sentence
-from api.text_codes import STATUS
+from api.cli.language import page_sentence, sentence, tell, word
+from api.text_codes import N_, STATUS
 
 Json = Mapping[str, Any]
 
@@ -36,45 +36,47 @@ REASONS = {
 
 NEXT_BY_REASON = {
     "operator": "./redraft resume {id}",
-    "limit_calls": "./redraft resume {id} --limit calls=N, more than now",
-    "limit_tokens": "./redraft resume {id} --limit tokens=N, more than now",
-    "limit_cost": "./redraft resume {id} --limit cost=N, more than now",
-    "limit_seconds": "./redraft resume {id} --limit seconds=N, more than now",
-    "price_unknown": "./redraft resume {id} --profile NAME with a price, or --limit cost=none",
-    "call_limit": "./redraft resume {id} --override, perhaps with --profile NAME",
-    "spinning": "./redraft resume {id} --override, perhaps with --profile NAME",
-    "refusal": "./redraft resume {id} --override, perhaps with --profile NAME",
-    "provider_refused": "repair it (./redraft doctor asks it), then ./redraft resume {id}",
-    "provider_unavailable": "./redraft doctor, then ./redraft resume {id}",
-    "invalid_reply": "./redraft resume {id} --profile NAME with another model",
-    "internal": "read the worker's log, then ./redraft resume {id}",
+    "limit_calls": N_("./redraft resume {id} --limit {limit}=N, more than now"),
+    "limit_tokens": N_("./redraft resume {id} --limit {limit}=N, more than now"),
+    "limit_cost": N_("./redraft resume {id} --limit {limit}=N, more than now"),
+    "limit_seconds": N_("./redraft resume {id} --limit {limit}=N, more than now"),
+    "price_unknown": N_("./redraft resume {id} --profile NAME with a price, or --limit cost=none"),
+    "call_limit": N_("./redraft resume {id} --override, perhaps with --profile NAME"),
+    "spinning": N_("./redraft resume {id} --override, perhaps with --profile NAME"),
+    "refusal": N_("./redraft resume {id} --override, perhaps with --profile NAME"),
+    "provider_refused": N_("repair it (./redraft doctor asks it), then ./redraft resume {id}"),
+    "provider_unavailable": N_("./redraft doctor, then ./redraft resume {id}"),
+    "invalid_reply": N_("./redraft resume {id} --profile NAME with another model"),
+    "internal": N_("read the worker's log, then ./redraft resume {id}"),
     "workflow_terminated": "./redraft resume {id}",
 }
 
 NEXT_BY_CODE = {
-    "invalid_cursor": "ask for the list again from its beginning",
-    "unsupported_media": "./redraft submit --help names the files that are read",
-    "too_large": "split the text",
-    "unpriced_profile": "give the profile prices, or leave the cost limit out",
-    "unknown_revision": "./redraft show ID names the revisions",
-    "not_found": "./redraft runs lists what is there, ./redraft show ID what belongs to one",
-    "deleted": "./redraft runs lists what is there",
-    "unauthenticated": "set REDRAFT_API_KEY",
-    "forbidden": "use a key that may do this (REDRAFT_API_KEY)",
-    "run_active": "go on with the active run, or cancel it first",
-    "status_changed": "./redraft show ID says where the run is now",
-    "stale_base": "./redraft show ID names the newest revision; edit that one",
-    "offered_revision_changed": "look at the revision offered now, or add --override",
-    "final_status": "submit it anew, or ./redraft fork ID --revision N",
-    "limit_required": "raise the limit that stopped it: --limit NAME=VALUE",
-    "guardrail_override_required": "add --override to go on once",
-    "idempotency_in_progress": "wait a moment; the first request is still at work",
-    "draining": "wait until the service takes new work again",
-    "rate_limited": "wait a moment and try again",
-    "unavailable": "try again soon; ./redraft doctor says what is missing",
-    "disk_full": "make room on the disk of the service, then try again",
-    "internal": "the API's log has the request id",
+    "invalid_cursor": N_("ask for the list again from its beginning"),
+    "unsupported_media": N_("./redraft submit --help names the files that are read"),
+    "too_large": N_("split the text"),
+    "unpriced_profile": N_("give the profile prices, or leave the cost limit out"),
+    "unknown_revision": N_("./redraft show ID names the revisions"),
+    "not_found": N_("./redraft runs lists what is there, ./redraft show ID what belongs to one"),
+    "deleted": N_("./redraft runs lists what is there"),
+    "unauthenticated": N_("set REDRAFT_API_KEY"),
+    "forbidden": N_("use a key that may do this (REDRAFT_API_KEY)"),
+    "run_active": N_("go on with the active run, or cancel it first"),
+    "status_changed": N_("./redraft show ID says where the run is now"),
+    "stale_base": N_("./redraft show ID names the newest revision; edit that one"),
+    "offered_revision_changed": N_("look at the revision offered now, or add --override"),
+    "final_status": N_("submit it anew, or ./redraft fork ID --revision N"),
+    "limit_required": N_("raise the limit that stopped it: --limit NAME=VALUE"),
+    "guardrail_override_required": N_("add --override to go on once"),
+    "idempotency_in_progress": N_("wait a moment; the first request is still at work"),
+    "draining": N_("wait until the service takes new work again"),
+    "rate_limited": N_("wait a moment and try again"),
+    "unavailable": N_("try again soon; ./redraft doctor says what is missing"),
+    "disk_full": N_("make room on the disk of the service, then try again"),
+    "internal": N_("the API's log has the request id"),
 }
+
+LIMITS = {f"limit_{name}": name for name in ("calls", "tokens", "cost", "seconds")}
 
 STATUS_STYLES = {
     "RUNNING": "cyan",
@@ -100,8 +102,8 @@ def status_word(status: str) -> str:
 
 def status_words(status: str) -> str:
     """The code, and the word of the pages where it is another one."""
-    word = status_word(status)
-    return status if word.upper() == status else f"{status} ({word})"
+    named = status_word(status)
+    return status if named.upper() == status else f"{status} ({named})"
 
 
 def clean(value: object) -> str:
@@ -130,9 +132,14 @@ def reason_sentence(run: Json) -> str:
 def phase_sentence(run: Json) -> str:
     """What a RUNNING run is doing right now."""
     phase = run.get("phase") or {}
-    if told := sentence("waits", str(phase.get("code", "")), phase.get("params")):
+    params = dict(phase.get("params") or {})
+    if params.get("worker"):
+        params["worker"] = short_worker(str(params["worker"]))
+    step = run.get("active_step") or {}
+    at_step = {"round": step.get("round"), "step": sentence("step", str(step.get("name")))}
+    if told := sentence("waits", str(phase.get("code", "")), {**at_step, **params}):
         return told
-    facts = _facts(phase.get("params") or {})
+    facts = _facts(params)
     return str(phase.get("code", "")).replace("_", " ") + (f" ({facts})" if facts else "")
 
 
@@ -140,26 +147,83 @@ def next_act(run: Json) -> str:
     """The command that goes on from here."""
     identity, status = str(run["id"]), run["status"]
     if status in ("INTERRUPTED", "FAILED"):
-        code = (run.get("reason") or {}).get("code", "")
-        return NEXT_BY_REASON.get(code, "./redraft resume {id}").format(id=identity)
+        return _next_by_reason(identity, run.get("reason") or {})
     words = {
         "RUNNING": ("watch", "interrupt"),
         "AWAITING_CONFIRMATION": ("confirm", "rework", "reject", "export"),
         "CONFIRMED": ("export",),
     }.get(status, ())
-    return ", or ".join(f"./redraft {word} {identity}" for word in words)
+    return word(N_(", or ")).join(f"./redraft {name} {identity}" for name in words)
+
+
+def _next_by_reason(identity: str, reason: Json) -> str:
+    """After a stop at a limit with the number that is enough for the next call, if it is known."""
+    code, params = str(reason.get("code", "")), reason.get("params") or {}
+    limit = LIMITS.get(code)
+    if limit and params.get("needed") is not None:
+        more = N_("./redraft resume {id} --limit {limit}={needed} or more (now {now})")
+        return tell(more, id=identity, limit=limit, needed=params["needed"], now=params["limit"])
+    act = NEXT_BY_REASON.get(code, "./redraft resume {id}")
+    return tell(act, id=identity, limit=limit)
 
 
 def event_sentence(event: Json) -> str:
-    """One event as words: its type, its facts in the order they came, what a person said."""
-    facts = {k: v for k, v in event.items() if k not in _UNSAID}
-    said = facts.pop("comment", None)
-    if isinstance(keys := event.get("keys"), list):
-        facts["count"] = len(keys)
-    told = sentence("event", str(event.get("type", "")), event)
+    """One event as words: the sentence of the pages, why, its amounts, what a person said."""
+    type_ = str(event.get("type", ""))
+    told = page_sentence("event", type_, _known(event))
     if told is None:
-        told = f"{str(event.get('type', '')).replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
-    return f"{told} — {event.get('actor')} said: “{one_line(said, 500)}”" if said else told
+        facts = {k: v for k, v in event.items() if k not in _UNSAID}
+        told = f"{type_.replace('_', ' ')}: {_facts(facts)}".rstrip(": ")
+    line = " · ".join([told, *_details(event)])
+    if not (said := event.get("comment")):
+        return line
+    return tell(
+        "{what} — {who} said: “{said}”", what=line, who=event.get("actor"), said=one_line(said, 500)
+    )
+
+
+def _known(event: Json) -> dict[str, Any]:
+    """The facts of an event as the places of its sentence are named."""
+    known = dict(event)
+    if isinstance(keys := event.get("keys"), list):
+        known["count"] = len(keys)
+    if isinstance(change := event.get("max_rounds"), Mapping):
+        known |= {"rounds_before": change.get("from"), "rounds_after": change.get("to")}
+    if isinstance(worker := event.get("worker"), str):
+        known["worker"] = short_worker(worker)
+    return {"name": event.get("step"), **known}
+
+
+def _details(event: Json) -> list[str]:
+    """What the sentence leaves out and whoever watches wants to know."""
+    found = []
+    code = event.get("reason") or event.get("reason_code") or event.get("end_cause")
+    if isinstance(code, str):
+        found.append(reason_sentence({"reason": {"code": code, "params": _why(event)}}))
+    if event.get("type") == "step_succeeded" and event.get("score") is not None:
+        found.append(tell("score {score}", score=event["score"]))
+    if isinstance(tokens := event.get("tokens"), Mapping):
+        used = {name: _short(tokens.get(name) or 0) for name in ("input", "output")}
+        found.append(tell("{input} tokens in, {output} out", **used))
+    if comments := event.get("comment_ids"):
+        found.append(tell("comments: {count}", count=len(comments)))
+    if locks := event.get("locks"):
+        found.append(tell("locks: {count}", count=locks))
+    return found
+
+
+def _why(event: Json) -> dict[str, Any]:
+    """The facts of an event that are those of its reason."""
+    named = ("limit", "used", "needed", "calls", "http_status")
+    return {name: event[name] for name in named if event.get(name) is not None}
+
+
+def short_worker(worker: str) -> str:
+    """Machine and process of a worker's id (machine/boot/…/pid/…), as pages name it."""
+    parts = worker.split("/")
+    if len(parts) == 6:
+        return f"{parts[0][:4]}:{parts[3]}"
+    return worker if len(worker) <= 14 else f"…{worker[-12:]}"
 
 
 def event_line(event: Json) -> str:

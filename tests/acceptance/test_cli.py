@@ -64,7 +64,7 @@ async def test_a_document_goes_from_a_pipe_to_a_confirmed_file(
     assert code == 0, err
     assert "left out, note: NOTE end" in err
     identity = out.split()[0]
-    assert "run awaiting confirmation" in out
+    assert "Ready for a decision" in out
     _, run = await stack.call("GET", f"/api/runs/{identity}")
     path = f"/api/documents/{run['document_id']}/sources"
     _, listed = await stack.call("GET", path)

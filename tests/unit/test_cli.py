@@ -302,11 +302,14 @@ def test_show_names_steps_open_issues_and_the_next_act(
     api.on("GET", f"/api/documents/{DOCUMENT_ID}/revisions", EMPTY)
     api.on("GET", f"{RUN}/steps", Reply(body={"items": [step], "next_cursor": None}))
     api.on("GET", f"{RUN}/issues", Reply(body={"items": issues, "next_cursor": None}))
+    kept = [{"step": "review", "round": of, "key": str(n)} for n, of in enumerate((0, 1, 1))]
+    api.on("GET", f"{RUN}/items", Reply(body={"items": kept, "next_cursor": None}))
     assert call(api, "show", RUN_ID) == 0
     printed = capsys.readouterr().out
-    for part in ("FAILED: guardrail", "review #2", "1/2", "interrupted", "I2", "12 is not 21"):
+    for part in ("FAILED: guardrail", "review #2", "1/2", "Stopped", "I2", "12 is not 21"):
         assert part in printed
     assert "open issues: 0 blocker, 1 major, 0 minor" in printed
+    assert "kept of review so far: 2 (1, 2)" in printed
     assert "was repaired" not in printed
     assert "said" not in printed
     assert f"redraft resume {RUN_ID} --override" in printed

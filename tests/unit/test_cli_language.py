@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
 from api import text_cli
 from api.cli import language
 from api.cli.__main__ import main, parser
-from api.cli.words import event_sentence, reason_sentence, status_word
+from api.cli.run import limit_lines
+from api.cli.show import ago, run_lines
+from api.cli.words import event_sentence, next_act, reason_sentence, status_word
 from deploy import terminal
 from deploy.help_zh import HELP
 from deploy.local.__main__ import _parser as parser_of_the_stack
 from deploy.local.__main__ import main as stack
 from tests.architecture.sources import ROOT
+from tests.fake_api import make_run
 from worker.doctor import parser_of
 
 STOPPED = {"reason": {"code": "limit_calls", "params": {"limit": 40}}, "score": None}
@@ -139,3 +143,56 @@ def test_both_lists_of_the_launcher_name_the_same_commands() -> None:
     named = [re.findall(r"^  ([a-z]+)(?= )", one, re.MULTILINE) for one in lists]
     assert len(named) == 2
     assert named[0] == named[1]
+
+
+TOLD = {
+    "type": "call_ended",
+    **{"round": 1, "step": "review", "part": "main", "number": 2, "items_kept": 3},
+    **{"tokens": {"input": 120, "output": 40}, "actor": "worker"},
+}
+
+
+def test_an_event_is_told_in_the_sentence_of_the_pages_with_its_tokens() -> None:
+    language.use("en", {})
+    assert event_sentence(TOLD) == (
+        "Round 1: review, call 2 for main ended, items kept: 3 · 120 tokens in, 40 out"
+    )
+    rework = {"type": "run_rework", "extra_rounds": 2, "locks": 1, "comment_ids": ["01a", "01b"]}
+    assert event_sentence(rework) == (
+        "Sent back for rework, further rounds at most: 2 · comments: 2 · locks: 1"
+    )
+    lost = {"type": "worker_lost", "worker": "003eaa/boot/x/8232/1/2"}
+    assert event_sentence(lost) == "Worker 003e:8232 lost"
+    language.use("zh", {})
+    told = "第 1 轮：评审，main 的第 2 次调用结束，保留条目 3 个 · 输入 120 Token，输出 40"
+    assert event_sentence(TOLD) == told
+
+
+def test_a_stop_at_a_limit_names_what_is_enough() -> None:
+    stopped = make_run(
+        status="INTERRUPTED",
+        reason={"code": "limit_tokens", "params": {"limit": 900, "used": 850, "needed": 1400}},
+    )
+    command = f"./redraft resume {stopped['id']} --limit tokens=1400"
+    assert next_act(stopped) == f"{command} or more (now 900)"
+    language.use("zh", {})
+    assert next_act(stopped) == f"{command}，或更大（现为 900）"
+
+
+def test_a_run_is_told_in_chinese_to_its_last_line() -> None:
+    language.use("zh", {})
+    used = {"input": 665, "output": 12, "cached": 0, "reasoning": 0}
+    stopped = make_run(status="INTERRUPTED", calls=2, tokens=used, open_issues=3, score=70)
+    lines = run_lines(stopped) + limit_lines(stopped)
+    commands = re.compile("submit|resume|--limit|Token")
+    assert not [line for line in lines[1:] if re.search("[a-z]{3}", commands.sub("", line))]
+    assert "665 Token" in " ".join(lines)
+    assert ago("2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, 4, tzinfo=UTC)) == "4 分钟前"
+
+
+def test_the_note_of_a_drain_is_told_to_who_is_refused() -> None:
+    for tongue in ("zh", "en"):
+        language.use(tongue, {})
+        told = language.page_sentence("refusal", "draining", {"note": "九点回来"})
+        assert told is not None
+        assert told.endswith("“九点回来”")

@@ -18,6 +18,7 @@ from tests.architecture.sources import ROOT
 from tests.fake_api import RUN_ID, FakeApi, Reply, frame, make_event, make_run
 
 RUN = f"/api/runs/{RUN_ID}"
+STEP = {"name": "review", "round": 1, "attempt": 1}
 EMPTY = Reply(body={"items": [], "next_cursor": None})
 
 
@@ -39,14 +40,15 @@ def test_a_cut_stream_is_resumed_after_the_last_event_and_repeats_none(
     waiting = make_run(status="AWAITING_CONFIRMATION", event_seq=3, offered_revision=1)
     api.on("GET", RUN, Reply(body=make_run()), Reply(body=waiting))
     api.streams = [
-        [frame(make_event(1, "run_created")), frame(make_event(2, "step_started", step="review"))],
+        [frame(make_event(1, "run_created")), frame(make_event(2, "step_started", **STEP))],
         [frame(make_event(3, "run_awaiting_confirmation", reason="passed"))],
     ]
     assert watched(api) == 0
     assert [asked.headers["last-event-id"] for asked in api.of("GET", "/events")][:2] == ["0", "2"]
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines[:3]] == ["1", "2", "3"]
-    assert "step review" in lines[1]
+    assert "Round 1: review started, attempt 1" in lines[1]
+    assert lines[2].endswith("Ready for a decision · the review passed")
     assert lines[-1].startswith("next: ./redraft confirm")
 
 
@@ -58,7 +60,7 @@ def test_the_words_of_a_person_stand_in_the_line_of_the_event(
     api.streams = [[frame(event)]]
     assert watched(api) == 0
     line = capsys.readouterr().out.splitlines()[0]
-    assert "run interrupted" in line
+    assert "Interrupted — local said" in line
     assert "local said: “wrong\ufffd transcript”" in line
 
 
