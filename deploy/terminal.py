@@ -6,10 +6,31 @@ English stands in the parsers; Chinese in `deploy.help_zh`. A test holds that no
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NoReturn
 
 _HELP = "show this help message and exit"
 _USAGE, _PLACES, _OPTIONS = "用法：", "参数", "选项"
+_FAULTS = (
+    (r"the following arguments are required: (.*)", r"缺少参数：\1"),
+    (r"unrecognized arguments: (.*)", r"不认识的参数：\1"),
+    (
+        r"argument (.*?): invalid choice: (.*?) \(choose from (.*)\)",
+        r"参数 \1：没有 \2（可选：\3）",
+    ),
+    (r"argument (.*?): expected one argument", r"参数 \1：需要一个值"),
+    (r"argument (.*?): expected at least one argument", r"参数 \1：至少需要一个值"),
+    (r"argument (.*?): invalid int value: (.*)", r"参数 \1：\2 不是整数"),
+    (
+        r"argument (.*?): (.*) is no whole number from (\d+) to (\d+)",
+        r"参数 \1：\2 不是 \3 至 \4 的整数",
+    ),
+    (r"argument (.*?): not allowed with argument (.*)", r"参数 \1：不能与 \2 同用"),
+    (r"ambiguous option: (.*?) could match (.*)", r"选项 \1 不明确，可能是 \2"),
+)
+"""What argparse says of a command line that does not fit, and its Chinese."""
 
 
 def wants_chinese(words: Sequence[str], environ: Mapping[str, str]) -> bool:
@@ -38,6 +59,26 @@ class _Chinese(argparse.HelpFormatter):
         super().add_usage(usage, actions, groups, prefix or _USAGE)  # type: ignore[arg-type]
 
 
+class Parser(argparse.ArgumentParser):
+    """Says also what is wrong with a command line in Chinese, once that is its language."""
+
+    is_chinese = False
+
+    def error(self, message: str) -> NoReturn:
+        if self.is_chinese:
+            self.print_usage(sys.stderr)
+            self.exit(2, f"{self.prog}：{fault_in_chinese(message)}\n")
+        super().error(message)
+
+
+def fault_in_chinese(message: str) -> str:
+    """A sentence that nobody translated stays as it is."""
+    for pattern, chinese in _FAULTS:
+        if found := re.fullmatch(pattern, message, re.DOTALL):
+            return found.expand(chinese)
+    return message
+
+
 def parsers_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """It and those of its commands."""
     yield parser
@@ -63,6 +104,8 @@ def say_in_chinese(parser: argparse.ArgumentParser) -> None:
     done = set[int]()
     for one in parsers_of(parser):
         one.formatter_class = _Chinese
+        if isinstance(one, Parser):
+            one.is_chinese = True
         one._positionals.title, one._optionals.title = _PLACES, _OPTIONS
         one.description = HELP.get(one.description or "", one.description)
         one.epilog = HELP.get(one.epilog or "", one.epilog)

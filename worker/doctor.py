@@ -51,7 +51,7 @@ def _print(findings: Sequence[Finding]) -> None:
 
 
 def parser_of() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="redraft doctor", description=__doc__)
+    parser = terminal.Parser(prog="redraft doctor", description=__doc__)
     parser.add_argument("--data-dir", metavar="DIR", help="of the stack to look at")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")

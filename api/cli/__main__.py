@@ -41,8 +41,8 @@ _INTERRUPTED_BY_KEY = 130
 _ROUNDS, _SCORE, _ROWS = between(1, MOST_ROUNDS), between(0, 100), between(1, MOST_ROWS)
 
 
-def _common() -> argparse.ArgumentParser:
-    common = argparse.ArgumentParser(add_help=False)
+def _common() -> terminal.Parser:
+    common = terminal.Parser(add_help=False)
     common.add_argument("--url", help="address of the API (REDRAFT_URL)")
     common.add_argument("--json", action="store_true", help="print JSON")
     common.add_argument("--lang", help="en or zh (default: as LC_ALL or LANG says)")
@@ -51,7 +51,7 @@ def _common() -> argparse.ArgumentParser:
 
 def parser() -> argparse.ArgumentParser:
     """The whole command line; `./redraft COMMAND --help` shows a part of it."""
-    root = argparse.ArgumentParser(
+    root = terminal.Parser(
         prog="./redraft",
         description="Commands that talk to a running Redraft.",
         epilog="The key is read from REDRAFT_API_KEY. An ID may be its beginning, "

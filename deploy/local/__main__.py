@@ -22,9 +22,9 @@ _OFFLINE = (
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="./redraft", allow_abbrev=False)
+    parser = terminal.Parser(prog="./redraft", allow_abbrev=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    shared = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    shared = terminal.Parser(add_help=False, allow_abbrev=False)
     shared.add_argument(
         "--data-dir",
         type=Path,

@@ -196,3 +196,32 @@ def test_the_note_of_a_drain_is_told_to_who_is_refused() -> None:
         told = language.page_sentence("refusal", "draining", {"note": "九点回来"})
         assert told is not None
         assert told.endswith("“九点回来”")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["resume", "x", "--max-rounds", "99"], "参数 --max-rounds：'99' 不是 1 至 20 的整数"),
+        (["show"], "缺少参数：id"),
+        (["runs", "--no-such"], "不认识的参数：--no-such"),
+        (["bulk", "wipe"], "参数 action：没有 'wipe'（可选："),
+    ],
+)
+def test_what_is_wrong_with_a_command_line_is_said_in_chinese(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--lang", "zh"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert "error" not in told
+
+
+def test_rounds_out_of_range_are_refused_before_anybody_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["resume", "x", "--max-rounds", "99", "--lang", "en"])
+    assert ended.value.code == 2
+    assert "--max-rounds: '99' is no whole number from 1 to 20" in capsys.readouterr().err
