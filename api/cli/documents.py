@@ -11,7 +11,7 @@ from typing import Any
 from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.find import find, find_document
 from api.cli.run import print_run
-from api.cli.show import ago, print_moved, print_runs, print_table, say, say_json
+from api.cli.show import OPEN, ago, print_moved, print_runs, print_table, say, say_json
 from api.cli.words import clean, one_line
 
 Json = dict[str, Any]
@@ -34,6 +34,7 @@ def show(client: Client, given: Namespace) -> int:
     events = client.pages(f"{path}/events", limit=200)
     revisions = client.pages(f"/api/documents/{document}/revisions", limit=200)
     rows["items"] = _kept(client, path, rows["steps"])
+    rows["locks"] = _in_the_way(client, run, rows["issues"])
     print_run(
         run,
         **rows,
@@ -50,6 +51,14 @@ def _kept(client: Client, path: str, steps: Sequence[Json]) -> list[Json]:
     of = (steps[-1]["name"], steps[-1].get("round"))
     items = client.pages(f"{path}/items", limit=200)
     return [item for item in items if (item.get("step"), item.get("round")) == of]
+
+
+def _in_the_way(client: Client, run: Json, issues: Sequence[Json]) -> list[Json]:
+    """The locks of a document, where a loop ended because nothing changed and issues are open."""
+    ended = (run.get("reason") or {}).get("code") == "no_progress"
+    if not ended or not any(issue.get("status") in OPEN for issue in issues):
+        return []
+    return list(client.pages(f"/api/documents/{run['document_id']}/locks", limit=200))
 
 
 def _document(client: Client, identity: str) -> Json:

@@ -49,6 +49,7 @@ def print_run(
     steps: Sequence[Json],
     issues: Sequence[Json],
     items: Sequence[Json] = (),
+    locks: Sequence[Json] = (),
     said: Sequence[Json] = (),
     revisions: Sequence[Json] = (),
 ) -> None:
@@ -70,12 +71,29 @@ def print_run(
     if still_open:
         say()
         console().print(issues_table(still_open))
+        for line in _locked(run, still_open, locks):
+            say(line)
     if said:
         say()
         for event in said:
             say(event_line(event))
     if act := next_act(run):
         say(f"\n{next_line(act)}")
+
+
+def _locked(run: Json, still_open: Sequence[Json], locks: Sequence[Json]) -> list[str]:
+    """Which open issues are about a passage that no round may change."""
+    quotes = [str(lock["quote"]) for lock in locks]
+    return [
+        tell(
+            "I{number} is about a locked passage, which no round may change: ./redraft locks {id}",
+            number=issue["number"],
+            id=run["id"],
+        )
+        for issue in still_open
+        if (about := issue.get("quote"))
+        and any(about in quote or quote in about for quote in quotes)
+    ]
 
 
 def _keys(items: Sequence[Json]) -> str:

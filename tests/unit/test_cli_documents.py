@@ -253,3 +253,22 @@ def test_locks_are_listed_and_one_is_removed_by_the_end_of_its_id(
     assert call(api, "locks", RUN_ID, "--remove", "cccc") == 2
     assert call(api, "locks", RUN_ID, "--remove", "b") == 2
     assert len([asked for asked in api.asked if asked.method == "DELETE"]) == 1
+
+
+def test_show_says_which_open_issue_a_lock_keeps_open(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = {"code": "no_progress", "params": {}}
+    api.on("GET", RUN, Reply(body=make_run(status="AWAITING_CONFIRMATION", reason=ended)))
+    issues = [
+        {"number": n, "severity": "minor", "status": "open", "problem": "p", "quote": quote}
+        for n, quote in enumerate(("on Monday", "on Friday"), 1)
+    ]
+    api.on("GET", f"{RUN}/issues", page(*issues))
+    for path in (f"{RUN}/steps", f"{RUN}/events", f"/api/documents/{DOCUMENT_ID}/revisions"):
+        api.on("GET", path, page())
+    api.on("GET", f"/api/documents/{DOCUMENT_ID}/locks", page({"quote": "We meet on Friday."}))
+    assert call(api, "show", RUN_ID) == 0
+    printed = capsys.readouterr().out
+    assert "I2 is about a locked passage" in printed
+    assert "I1 is about" not in printed
