@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deploy.offline_model.amounts_en import ORDINALS
 from deploy.offline_model.measures import DAYS, MONTHS, Value
@@ -45,10 +45,11 @@ CONTRARY = 2.5
 
 @dataclass(frozen=True, kw_only=True)
 class Rival:
-    """What the source says in place of a value, and how surely."""
+    """What the source says in place of a value, and how surely; `line` is where to read it."""
 
     said: Said
     score: float
+    line: int = 0
 
 
 def rival(source: Source, text: str, sentence: tuple[int, int], value: Value) -> Rival | None:
@@ -66,7 +67,29 @@ def rival(source: Source, text: str, sentence: tuple[int, int], value: Value) ->
             score *= USED if said.value.scaled & elsewhere else 1
             score *= 1 if said.value.kind == value.kind else BARE
             others.setdefault(said.value.scaled, []).append(Rival(said=said, score=score))
-    return _clearest(list(others.values()), same)
+    best = _clearest(list(others.values()), same)
+    if best is None:
+        return None
+    return replace(best, line=_telling(source, ctx, best, others[best.said.value.scaled]))
+
+
+def _telling(source: Source, ctx: Context, best: Rival, rivals: Sequence[Rival]) -> int:
+    """Of the lines that say the same, the one that shares most words with the statement."""
+    place, value = best.said.place, best.said.value
+    scores = {one.said.place.order: one.score for one in rivals}
+    spoken = place.line.text[value.start : value.end]
+    if value.kind == "month" and spoken.isalpha() and spoken.isascii():
+        # "the end of March": alone it may be a verb, so that no value is read from it.
+        named = re.compile(rf"\b{spoken}\b")
+        for order, line in enumerate(source.lines):
+            if named.search(line.text):
+                scores.setdefault(order, 0)
+
+    def shared(order: int) -> tuple[int, float]:
+        stems = {word.stem for word in source.line_words[order]}
+        return len(stems & ctx.weights.keys()), scores[order]
+
+    return source.lines[max(scores, key=shared)].number
 
 
 def _clearest(others: list[list[Rival]], same: float) -> Rival | None:

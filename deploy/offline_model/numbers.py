@@ -58,7 +58,7 @@ def wrong_values(
                     start=value.start,
                     end=value.start + length,
                     right=right,
-                    evidence=[other.said.place.line.number],
+                    evidence=[other.line],
                     score=other.score,
                 )
 

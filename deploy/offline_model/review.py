@@ -17,7 +17,7 @@ from deploy.offline_model.quantities import values
 from deploy.offline_model.slips import contradictions, doubled_words, placeholders
 from deploy.offline_model.sources import Source
 from deploy.offline_model.who import Known, wrong_names
-from deploy.offline_model.words import is_chinese, sentences
+from deploy.offline_model.words import STOP, is_chinese, sentences
 
 PER_CALL = 3
 """Findings reported in one call, so that a run shows issues falling over its rounds."""
@@ -131,7 +131,7 @@ def _next_word(document: str, at: int) -> int:
         stop += 1
         if not document[stop - 1].isascii():
             break
-    return stop if stop > begin else at
+    return stop if stop > begin and document[begin:stop].lower() not in STOP else at
 
 
 def problem(document: str, finding: Finding) -> str:

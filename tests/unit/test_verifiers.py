@@ -111,6 +111,12 @@ def test_a_wrong_chinese_fact_is_found_and_corrected(body: str, right: str) -> N
     assert right in body.replace(finding.quote, finding.suggestion)
 
 
+def test_a_verb_behind_a_number_is_no_unit_of_it() -> None:
+    finding = only("Of the pallets, 2,100 are going to the warehouse.")
+    assert finding.quote == "2,100"
+    assert "“2,100”" in finding.problem
+
+
 def test_a_number_that_nothing_resembles_has_no_suggestion() -> None:
     finding = only("The warehouse covers 4,000 square metres.")
     assert finding.suggestion is None

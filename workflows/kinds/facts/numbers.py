@@ -47,6 +47,8 @@ SURELY = 2.0
 """How much more a line must speak of the same thing than the one that has the value itself."""
 FAR_FROM = 30
 """A slip of the pen is a digit or a zero: what is this many times larger counts something else."""
+_VERBS = frozenset(("are", "is", "were", "was", "will", "have", "has", "had", "can", "must"))
+"""What follows a number and is no unit of it."""
 _MONEY = frozenset(CURRENCIES.values())
 
 
@@ -289,7 +291,9 @@ def _is_year(mention: Mention) -> bool:
     return "年" in mention.nouns and any(1900 <= value <= 2100 for value in mention.values)
 
 
-def _finding(facts: Facts, body: str, mention: Mention, match: _Match | None) -> Finding:
+def _finding(facts: Facts, body: str, found: Mention, match: _Match | None) -> Finding:
+    verb = body[found.number_end : found.end].strip().lower() in _VERBS
+    mention = replace(found, end=found.number_end) if verb else found
     least = 2 if mention.unit or mention.nouns else 8
     quote = unique_quote(body, mention.start, mention.end, least=least)
     number = body[mention.start : mention.end]
