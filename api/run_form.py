@@ -110,6 +110,12 @@ def _title(form: FormData, values: dict[str, Any]) -> str:
     name = entry.filename or "" if isinstance(entry, UploadFile) else ""
     name = "" if name == PIPED else name
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return title_of(text, name) or (lines[0] if lines else "")[:_LONGEST_TITLE]
+
+
+def title_of(text: str, name: str) -> str:
+    """The first heading, else the name of the file; '' without either."""
+    lines = [line.strip() for line in text.splitlines()]
     heading = next((line.lstrip("#") for line in lines if line.startswith("#")), "").strip()
     stem = PurePosixPath(recordings.bare(name)).stem.replace("_", " ").strip() if name else ""
-    return (heading or stem or (lines[0] if lines else ""))[:_LONGEST_TITLE]
+    return (heading or stem)[:_LONGEST_TITLE]

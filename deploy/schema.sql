@@ -36,7 +36,7 @@ CREATE FUNCTION public.unsum_call() RETURNS trigger
 BEGIN
     PERFORM pg_advisory_xact_lock_shared(hashtext('redraft sums'));
     DELETE FROM summed
-        WHERE what = 'calls' AND at = date_trunc('hour', OLD.ended_at, 'UTC');
+        WHERE what = 'calls/2' AND at = date_trunc('hour', OLD.ended_at, 'UTC');
     RETURN NULL;
 END $$;
 
@@ -598,7 +598,7 @@ COMMENT ON COLUMN public.steps_by_quarter.bucket IS 'Of milliseconds: 0 up to 1,
 CREATE TABLE public.summed (
     what text NOT NULL,
     at timestamp with time zone NOT NULL,
-    CONSTRAINT summed_what_check CHECK ((what = ANY (ARRAY['calls'::text, 'steps'::text])))
+    CONSTRAINT summed_what_check CHECK ((what = ANY (ARRAY['calls/2'::text, 'steps'::text])))
 );
 
 COMMENT ON TABLE public.summed IS 'Hours of calls and quarters of days of steps (UTC) whose sums equal the rows; others are read anew.';

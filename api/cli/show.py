@@ -165,7 +165,7 @@ def _run_cells(run: Json, identity: str) -> list[str]:
     return [
         identity,
         str(run["status"]),
-        f"{run.get('current_round', 0)}/{run.get('max_rounds', '')}",
+        f"{at_round(run)}/{run.get('max_rounds', '')}",
         _number(run.get("score")),
         _number(run.get("open_issues")),
         age(run.get("created_at")),
@@ -199,6 +199,12 @@ def _table(*columns: str) -> Table:
     return table
 
 
+def at_round(run: Json) -> int:
+    """The round at work or next, as on the pages; `current_round` counts reviews that are done."""
+    step = run.get("active_step") or run.get("next_step") or {}
+    return int(step["round"] if "round" in step else run.get("current_round") or 0)
+
+
 def run_lines(run: Json) -> list[str]:
     """A run in words; the first line is its status."""
     status = str(run["status"])
@@ -211,7 +217,7 @@ def run_lines(run: Json) -> list[str]:
     best, offered = run.get("best_revision"), run.get("offered_revision")
     one = run.get("open_issues") == 1
     facts = [
-        tell("round {at} of {most}", at=run.get("current_round", 0), most=run.get("max_rounds")),
+        tell("round {at} of {most}", at=at_round(run), most=run.get("max_rounds")),
         tell(
             "score {score} (pass {least})",
             score=_number(run.get("score")),
@@ -255,8 +261,13 @@ def cost_line(run: Json) -> str:
     price = tell("price unknown") if read or made else ""
     if cost is not None:
         price = f"{cost} {run.get('currency') or ''}".rstrip()
-        price = tell("about {price}", price=price) if run.get("cost_is_estimate") else price
+        price = tell("about {price}", price=price) if _guessed(run) else price
     return word(N_(", ")).join(part for part in (used, price) if part)
+
+
+def _guessed(run: Json) -> bool:
+    """Nothing is nothing, also by an estimate."""
+    return bool(run.get("cost_is_estimate")) and float(run["cost"]) != 0
 
 
 def print_moved(run: Json, *, as_json: bool) -> int:

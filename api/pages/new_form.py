@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 from typing import Any
 
 from api.errors import Refusal
@@ -13,6 +12,7 @@ from api.originals import ReadFile
 from api.pages.forms import Form, given, number
 from api.pages.forms import limits as limits_of
 from api.pages.new_files import BODY, REFERENCE, SOURCE, Brought
+from api.run_form import title_of as title_of_text
 from workflows.kinds.attributes import Type, types_of_kind
 from workflows.kinds.drafting import DEFAULT
 from workflows.kinds.kind import Kind, Material, SourceText
@@ -24,7 +24,6 @@ PASTED, REQUEST, DATA = "pasted.txt", "request", "reference.json"
 TEMPLATE = "template"
 """The attribute that is chosen from a list."""
 _COMMAS = re.compile(r"[,，、;；\n]")
-_LONGEST_TITLE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,6 +114,13 @@ class Entered:
     def _bodies(self) -> list[Brought]:
         return [one for one in self.files if one.role == BODY and one.parsed is not None]
 
+    @property
+    def _body(self) -> str:
+        """The draft: pasted, else of its file."""
+        if self.form[BODY].strip() or not self._bodies:
+            return self.form[BODY]
+        return self._bodies[0].parsed.text if self._bodies[0].parsed else ""
+
     def refusal(self) -> Refusal | None:
         """Of files that cannot be read, or are one too many."""
         errors: list[tuple[str, str, str]] = []
@@ -145,9 +151,7 @@ class Entered:
             "sources": sources,
             **given(form, "language", "profile"),
         }
-        body = form[BODY]
-        if not body.strip() and self._bodies:
-            body = self._bodies[0].parsed.text if self._bodies[0].parsed else ""
+        body = self._body
         if body.strip() or self.kind is None or not self.kind.drafts_without_body():
             found["body"] = body
         for name in ("max_rounds", "pass_score"):
@@ -158,13 +162,14 @@ class Entered:
         return found
 
     def _title(self, sources: Sequence[dict[str, Any]], attributes: dict[str, Any]) -> str:
-        """What a request asks for, else the name of what was brought."""
+        """What a request asks for, else as a form of the API is named: by the draft or the first
+        source, then by the first file."""
         if self.asks:
             return self._named(sources, attributes)
-        names = [one.file.name for one in self.files]
+        told = (source["text"] for role, source, _ in self.texts() if role.startswith(SOURCE))
+        names = [one.file.name for one in sorted(self.files, key=lambda one: one.role != BODY)]
         names += [self.recorded.name] if self.recorded is not None else []
-        stem = PurePosixPath(names[0]).stem if names else ""
-        return stem.replace("_", " ").strip()[:_LONGEST_TITLE]
+        return title_of_text(self._body.strip() or next(told, ""), names[0] if names else "")
 
     def _named(self, sources: Sequence[dict[str, Any]], attributes: dict[str, Any]) -> str:
         texts = tuple(

@@ -208,7 +208,7 @@ def waste(seen: Observed, words: Catalogue) -> list[Line]:
     total = used(seen.tokens.total) or 1
     parts: tuple[tuple[str, Wasted], ...] = (
         (words.text("Replaced: a person's change began the step anew"), seen.waste.replaced),
-        (words.text("Lost: the process died with the call"), seen.waste.lost),
+        (words.text("Lost: the process died before an item was whole"), seen.waste.lost),
         (words.text("Not kept: stopped or failed before an item was whole"), seen.waste.repeated),
     )
     return [

@@ -6,7 +6,7 @@ import hashlib
 import mimetypes
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypedDict
@@ -25,7 +25,6 @@ from api.pages.viewer import LANGUAGE, remember, viewer_of
 from api.state import state_of
 from deploy.database import AWAY, new_id
 from workflows.spoken import clock
-from workflows.vocabulary import RunStatus
 
 API = Path(__file__).parent.parent
 HEADERS = {
@@ -122,11 +121,10 @@ def _raised_by(words: text.Catalogue, issue: wire.Issue) -> str:
     return words.sentence("raised_by", sort, {"name": name}) if name else issue.raised_by
 
 
-def _stood(run: wire.Run) -> datetime | None:
-    """When the clock of a run stopped: at its end, or when it began to wait for a person."""
-    if run.ended_at is not None:
-        return run.ended_at
-    return None if run.status == RunStatus.RUNNING else run.last_progress_at
+def _as_if_since(run: wire.Run) -> datetime:
+    """When a run that is at work would have begun if it had never waited for a person."""
+    assert run.running.since is not None, "it is at work"
+    return run.running.since - timedelta(seconds=run.running.seconds)
 
 
 def _iso(at: datetime) -> str:
@@ -185,7 +183,7 @@ def environment(locale: str) -> jinja2.Environment:
         "spoken": spoken,
         "iso": _iso,
         "short": pages_view.short,
-        "stood": _stood,
+        "as_if_since": _as_if_since,
         "prices": partial(_prices, words),
         "at_round": pages_view.at_round,
         "scored_before": pages_view.scored_before,

@@ -11,7 +11,7 @@ from api.text_codes import N_
 
 _KINDS = (
     ("replaced", N_("Replaced"), N_("kept, then a person's change began the step anew")),
-    ("lost", N_("Lost"), N_("the process died with the call")),
+    ("lost", N_("Lost"), N_("the process died with the call, and nothing of it was kept")),
     ("repeated", N_("Repeated"), N_("ended with nothing kept and was asked again from the start")),
     ("unkept", N_("Not kept"), N_("ended with nothing kept and was not asked again so far")),
     ("saved", N_("Saved"), N_("ended early with items kept: they are not paid a second time")),

@@ -112,10 +112,11 @@ async def neighbours(reader: Reader, created_at: datetime, run_id: str) -> Neigh
 
 
 async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
-    """As `/api/observe` counts it. `lost` died with its process; `repeated` failed or was stopped
-    with nothing kept, `unkept` too but nothing asked for its part again so far (both are `repeated`
-    of `/api/observe`); `replaced` was kept for a step that a person's change began anew; `saved`
-    ended early with items kept: the reply that was not paid a second time."""
+    """As `/api/observe` counts it. With nothing kept: `lost` died with its process, `repeated`
+    failed or was stopped, `unkept` too but nothing asked for its part again so far (both are
+    `repeated` of `/api/observe`). `replaced` was kept for a step that a person's change began anew;
+    `saved` ended early, also with its process, and items were kept: the reply that was not paid a
+    second time."""
     rows = await reader.fetch(
         """
         SELECT kind, count(*) AS calls, bool_or(usage_source <> 'reported') AS is_estimate,
@@ -124,9 +125,8 @@ async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
                 + coalesce(sum(tokens_output), 0))::bigint AS tokens
         FROM (
             SELECT c.tokens_input, c.tokens_output, c.cost, c.usage_source,
-                CASE WHEN c.status = 'LOST' THEN 'lost'
-                    WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN
-                        CASE WHEN EXISTS (
+                CASE WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN
+                        CASE WHEN c.status = 'LOST' THEN 'lost' WHEN EXISTS (
                             SELECT FROM model_calls n WHERE n.run_id = c.run_id
                                 AND n.round = c.round AND n.step_name = c.step_name
                                 AND n.part = c.part AND n.number > c.number

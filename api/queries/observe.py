@@ -153,7 +153,7 @@ async def replaced(reader: Reader, scope: Scope) -> Sequence[Row]:
         JOIN model_calls c ON c.run_id = p.run_id AND c.round = p.round AND c.step_name = p.name
             AND c.plan_id = p.id
         WHERE p.voided_at >= $1 AND p.voided_at < $2
-          AND (c.status = 'SUCCEEDED' OR (c.items_kept > 0 AND c.status <> 'LOST'))
+          AND (c.status = 'SUCCEEDED' OR c.items_kept > 0)
           {filters}
         GROUP BY 1, 2
         """,  # noqa: S608

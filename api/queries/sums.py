@@ -23,13 +23,14 @@ ERROR = (GROWTH - 1) / (GROWTH + 1)
 ORIGIN = datetime(1970, 1, 1, tzinfo=UTC)
 Span = tuple[datetime, datetime]
 
-# What became of what a call brought: `lost` died with its process; `repeated` failed or was stopped
-# with nothing kept, so all of it is asked for again; `continued` ended early and its items were
-# kept; `used` ended well.
+# What became of what a call brought: `used` ended well; `continued` ended early with items kept,
+# whoever ended it; of those with nothing kept, `lost` died with its process and `repeated`
+# failed or was stopped. Another rule here needs another name of `CALLS`: what was summed by the old
+# one is read anew then.
 CALL_SUMS = """
     date_bin($3, c.ended_at, $4) AS at, r.kind, c.profile, c.model, c.currency,
-    CASE WHEN c.status = 'LOST' THEN 'lost' WHEN c.status = 'SUCCEEDED' THEN 'used'
-        WHEN c.items_kept > 0 THEN 'continued' ELSE 'repeated' END AS fate,
+    CASE WHEN c.status = 'SUCCEEDED' THEN 'used' WHEN c.items_kept > 0 THEN 'continued'
+        WHEN c.status = 'LOST' THEN 'lost' ELSE 'repeated' END AS fate,
     count(*) AS calls,
     coalesce(sum(c.tokens_input), 0)::bigint AS input,
     coalesce(sum(c.tokens_output), 0)::bigint AS output,
@@ -57,7 +58,7 @@ class Past:
     piece: int
 
 
-CALLS = Past(what="calls", rows="model_calls", every=HOUR, piece=6)
+CALLS = Past(what="calls/2", rows="model_calls", every=HOUR, piece=6)
 STEPS = Past(what="steps", rows="steps", every=6 * HOUR, piece=1)
 
 
@@ -102,7 +103,7 @@ async def calls_summed(reader: Reader, scope: Scope, grain: timedelta) -> Sequen
             sum(c.reasoning)::bigint AS reasoning, sum(c.cost) AS cost,
             sum(c.unpriced)::bigint AS unpriced
         FROM summed m JOIN calls_by_hour c ON c.at = m.at
-        WHERE m.what = 'calls' AND m.at >= $1 AND m.at <= $2::timestamptz - interval '1 hour'
+        WHERE m.what = 'calls/2' AND m.at >= $1 AND m.at <= $2::timestamptz - interval '1 hour'
           AND ($3::text IS NULL OR c.kind = $3) AND ($4::text IS NULL OR c.profile = $4)
         GROUP BY 1, 2, 3, 4, 5, 6
         """,

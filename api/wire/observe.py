@@ -57,8 +57,8 @@ class Wasted(Wire):
 
 class Waste(Wire):
     """What was paid and bought nothing. `replaced`: kept, then a person's change began the step
-    anew. `lost`: the process died with the call. `repeated`: failed or stopped with nothing kept,
-    so it is asked again from its start if the run goes on."""
+    anew. `lost`: the process died with the call and nothing of it was kept. `repeated`: failed or
+    stopped with nothing kept. Both are asked again from their start if the run goes on."""
 
     replaced: Wasted
     lost: Wasted
@@ -66,7 +66,8 @@ class Waste(Wire):
 
 
 class Saved(Wire):
-    """Calls that ended early and were continued: output that was not paid a second time."""
+    """Calls that ended early, also with their process, with items kept: output that was not paid
+    a second time."""
 
     tokens: int
     calls: int

@@ -75,7 +75,8 @@ async def test_time_of_work_is_apart_from_time_in_the_queue(api: Api) -> None:
 async def test_waste_is_told_by_what_became_of_it(api: Api) -> None:
     run = await add_run(api.pool)
     await _spent(api, run, 1, {})
-    await _spent(api, run, 2, {"status": "LOST"})
+    await _spent(api, run, 2, {"status": "LOST", "items_kept": 0})
+    await _spent(api, run, 6, {"status": "LOST", "items_kept": 1})
     await _spent(api, run, 3, {"status": "CANCELLED", "items_kept": 0})
     await _spent(api, run, 4, {"status": "FAILED", "items_kept": 2})
     voided = await _spent(api, run, 5, {})
@@ -89,7 +90,7 @@ async def test_waste_is_told_by_what_became_of_it(api: Api) -> None:
     seen = (await api.get("/api/observe")).json
     one = {"tokens": 1100, "cost": "0.5", "calls": 1}
     assert seen["waste"] == {"replaced": one, "lost": one, "repeated": one}
-    assert seen["saved_by_continuation"] == {"tokens": 100, "calls": 1}
+    assert seen["saved_by_continuation"] == {"tokens": 200, "calls": 2}
 
 
 async def test_runs_stops_and_interrupts_are_counted_in_their_range(api: Api) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -56,6 +56,23 @@ async def test_the_overview_names_who_waits_what_runs_and_what_is_in_trouble(
     parts = page.split("<section ")
     assert f"/runs/{waiting}" in next(part for part in parts if 'id="needs-you"' in part)
     assert f"/runs/{lost}" in next(part for part in parts if 'id="trouble"' in part)
+
+
+async def test_the_list_says_how_long_a_run_was_at_work_without_its_waits_for_a_person(
+    api: Api, browser: Browser
+) -> None:
+    day: dict[str, Any] = {
+        "started_at": NOW - timedelta(days=1),
+        "created_at": NOW - timedelta(days=1),
+    }
+    done = await add_ended_run(api.pool, RunStatus.CONFIRMED, seconds_running=65, **day)
+    since = NOW - timedelta(seconds=20)
+    working = await add_run(api.pool, **day, seconds_running=40, running_since=since)
+    rows = _words((await browser.open("/runs")).text).split('<tr id="r-')
+    told = {run: next(row for row in rows if row.startswith(run)) for run in (done, working)}
+    assert 'data-label="Time at work"><span>1:05</span>' in told[done]
+    shown = (NOW - timedelta(seconds=60)).isoformat(timespec="milliseconds")
+    assert f'<span data-since="{shown.replace("+00:00", "Z")}">' in told[working]
 
 
 async def test_a_run_that_stands_still_says_since_when(api: Api, browser: Browser) -> None:
@@ -185,11 +202,12 @@ async def test_what_was_paid_in_vain_is_told_by_kind(api: Api, browser: Browser)
     run = (await api.run())["id"]
     step = await add_step(api.pool, run, status="FAILED", reason_code="interrupted", ended_at=NOW)
     for number, status, kept, out in (
-        (1, "LOST", 2, 100),
-        (2, "CANCELLED", 0, 10),
-        (3, "CANCELLED", 3, 1000),
-        (4, "SUCCEEDED", 1, 5000),
-        (5, "CANCELLED", 0, 20),
+        (1, "LOST", 0, 100),
+        (2, "LOST", 2, 300),
+        (3, "CANCELLED", 0, 10),
+        (4, "CANCELLED", 3, 1000),
+        (5, "SUCCEEDED", 1, 5000),
+        (6, "CANCELLED", 0, 20),
     ):
         ended = {"status": status, "items_kept": kept, "ended_at": NOW, "number": number}
         await add_call(api.pool, run, step, tokens_input=7, tokens_output=out, **ended)
@@ -198,12 +216,12 @@ async def test_what_was_paid_in_vain_is_told_by_kind(api: Api, browser: Browser)
         "lost": 107,
         "repeated": 17,
         "unkept": 27,
-        "saved": 1000,
+        "saved": 1300,
     }
     page = _words((await browser.open(f"/runs/{run}")).text)
     assert "was not asked again so far" in page
     assert "Paid in vain, and saved" in page
-    assert "≈ 1,000" in page
+    assert "≈ 1,300" in page
 
 
 async def test_a_run_is_forked_and_begun_again_from_any_of_its_texts(

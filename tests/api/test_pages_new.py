@@ -175,3 +175,14 @@ async def test_a_document_takes_a_further_source_as_a_file_and_keeps_it(
     refused = await api.client.post(form.action, data=form.fields, files=[bad], headers=HTML)
     assert refused.status_code == 422
     assert "cannot be stored" in refused.text
+
+
+async def test_without_a_title_the_first_heading_names_it_as_in_the_form_of_the_api(
+    api: Api, browser: Browser
+) -> None:
+    form = await browser.form("/runs/new", "/runs/new")
+    files = [("body-file", ("zh.md", "# 会议纪要：新系统上线\n\n- 周五发布。\n".encode()))]
+    files.append(("source-file", ("zoom.vtt", VTT)))
+    started = await post(api, form, *files)
+    assert started.status_code == 303, started.text[:3000]
+    assert await api.pool.fetchval("SELECT title FROM documents") == "会议纪要：新系统上线"

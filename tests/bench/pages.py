@@ -168,7 +168,7 @@ async def summed(pool: asyncpg.Pool[asyncpg.Record]) -> Figure:
             SELECT count(*) FROM generate_series(
                 date_bin('1 hour', (SELECT min(ended_at) FROM model_calls), '1970-01-01Z'),
                 now() - interval '70 min', interval '1 hour') AS h (at)
-            WHERE NOT EXISTS (SELECT FROM summed s WHERE s.what = 'calls' AND s.at = h.at)
+            WHERE NOT EXISTS (SELECT FROM summed s WHERE s.what = 'calls/2' AND s.at = h.at)
             """
         )
         return left == 0

@@ -65,6 +65,14 @@ def test_a_run_tells_how_far_its_recording_is_heard() -> None:
     assert "recording: 5 min of 3 h heard, about 95 s left" in run_lines(make_run(progress=heard))
 
 
+def test_the_round_at_work_is_told_as_on_the_pages() -> None:
+    step = {"name": "review", "round": 1}
+    stopped = make_run(status="INTERRUPTED", next_step=step, calls=1)
+    assert "round 1 of 5, " in run_lines(stopped)[1]
+    assert "1 call, 0 tokens in, 0 out" in run_lines(stopped)
+    assert "round 2 of 5, " in run_lines(make_run(current_round=2, next_step=None))[1]
+
+
 def test_submit_reads_standard_input(api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
     api.on("POST", "/api/runs", Reply(body=make_run(), status=201))
     given = "Tagesordnung: Übersicht".encode("latin-1")
