@@ -40,6 +40,7 @@ from api.cursors import BadCursor
 from api.edge import Edge
 from api.errors import Refusal, on_misfit, on_refusal, problem
 from api.pages import routes as pages
+from api.pages.render import static
 from api.principals import Scope
 from api.signals import Signals
 from api.speech import ensure_speech_profile
@@ -116,7 +117,7 @@ def _add_documentation(app: FastAPI) -> None:
         return JSONResponse(app.openapi())
 
     async def docs() -> HTMLResponse:
-        return openapi.docs_page(app)
+        return openapi.docs_page(app, static("base.css"))
 
     app.add_api_route("/openapi.json", document, include_in_schema=False, dependencies=reads)
     app.add_api_route("/docs", docs, include_in_schema=False, dependencies=reads)

@@ -1,21 +1,30 @@
-"""`/docs`: the OpenAPI document as one plain page. No script, nothing from elsewhere."""
+"""`/docs`: the OpenAPI document as one page in the style of the others, in the theme of the system.
+
+No script, nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 Json = Mapping[str, Any]
-_STYLE_FREE_HEAD = (
+_CODE = re.compile(r"`([^`]+)`")
+_HEAD = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-    '<meta name="viewport" content="width=device-width"><title>Redraft API</title></head>'
-    '<body><main><h1>Redraft API</h1><p><a href="/openapi.json">OpenAPI document</a></p>'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    '<meta name="color-scheme" content="light dark"><title>Redraft API</title>'
+    '<link rel="stylesheet" href="{style}"></head>'
+    '<body><main class="wrap"><p class="crumbs"><a href="/">Redraft</a> / '
+    '<a href="/settings">Settings</a></p><h1>Redraft API</h1>'
+    '<p><a href="/openapi.json">OpenAPI document</a></p>'
 )
 
 
-def render(document: Json, codes: list[str]) -> str:
+def render(document: Json, codes: list[str], style: str) -> str:
     """Routes with what their bodies hold, the models behind them, and the codes of refusals."""
     schemas = document["components"]["schemas"]
     rows, used = [], dict[str, None]()
@@ -25,7 +34,7 @@ def render(document: Json, codes: list[str]) -> str:
     models = "".join(_model(name, schemas[name]) for name in _closed(used, schemas))
     listed = "".join(f'<li id="{code}"><code>{code}</code></li>' for code in codes)
     return (
-        f"{_STYLE_FREE_HEAD}<dl>{''.join(rows)}</dl><h2>Bodies</h2>{models}"
+        f"{_HEAD.format(style=style)}<dl>{''.join(rows)}</dl><h2>Bodies</h2>{models}"
         f"<h2>Codes</h2><ul>{listed}</ul></main></body></html>"
     )
 
@@ -42,7 +51,12 @@ def _operation(
             f"<pre>{_json(example)}</pre>" for example in schemas[name].get("examples", ())
         )
     title = f"<code>{method.upper()} {html.escape(path)}</code>"
-    return f"<dt>{title}</dt><dd><p>{html.escape(text)}</p>{more}</dd>"
+    return f"<dt>{title}</dt><dd><p>{_told(text)}</p>{more}</dd>"
+
+
+def _told(text: str) -> str:
+    """A description with what stands between back-ticks as code."""
+    return _CODE.sub(r"<code>\1</code>", html.escape(text))
 
 
 def _body_model(operation: Json) -> str | None:
@@ -83,10 +97,10 @@ def _model(name: str, schema: Json) -> str:
     fields = "".join(
         f"<tr><th scope='row'><code>{html.escape(field)}</code></th>"
         f"<td>{_type(one)}{' (needed)' if field in required else ''}</td>"
-        f"<td>{html.escape(one.get('description', ''))}</td></tr>"
+        f"<td>{_told(one.get('description', ''))}</td></tr>"
         for field, one in schema.get("properties", {}).items()
     )
-    told = f"<p>{html.escape(schema.get('description', ''))}</p>"
+    told = f"<p>{_told(schema.get('description', ''))}</p>"
     table = f"<table><tbody>{fields}</tbody></table>" if fields else ""
     return f'<h3 id="model-{name}">{name}</h3>{told}{table}'
 

@@ -95,9 +95,9 @@ def _complete_operation(method: str, operation: dict[str, Any]) -> None:
         operation.setdefault("parameters", []).append(_IDEMPOTENCY_KEY)
 
 
-def docs_page(app: FastAPI) -> HTMLResponse:
+def docs_page(app: FastAPI, style: str) -> HTMLResponse:
     """The document for people."""
-    return HTMLResponse(docs_page_of.render(build(app), [str(code) for code in ErrorCode]))
+    return HTMLResponse(docs_page_of.render(build(app), [str(code) for code in ErrorCode], style))
 
 
 def _routes(app: FastAPI) -> list[APIRoute]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def test_every_example_of_a_profile_is_one_that_would_be_taken() -> None:
 
 
 def test_docs_show_bodies_their_fields_and_examples() -> None:
-    page = docs_page.render(DOCUMENT, ["a_code"])
+    page = docs_page.render(DOCUMENT, ["a_code"], "/static/1/base.css")
     for part in (
         'Body: <a href="#model-ProfileBody">',
         'id="model-PriceTable"',
@@ -57,3 +58,6 @@ def test_docs_show_bodies_their_fields_and_examples() -> None:
     ):
         assert part in page
     assert "<script" not in page
+    assert '<link rel="stylesheet" href="/static/1/base.css">' in page
+    assert '<a href="/settings">' in page
+    assert "`" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
