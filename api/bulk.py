@@ -16,7 +16,7 @@ from api.errors import Refusal
 from api.filters import run_filter
 from api.idempotency import Done, Tools
 from api.queries import runs as queries_runs
-from api.queries.runs import RunFilter
+from api.queries.run_filters import RunFilter
 from api.signals import Due
 from api.wire import bulk as wire_bulk
 from deploy.database import Connection

@@ -15,7 +15,7 @@ from api import cursors, times
 from api.errors import Refusal
 from api.queries.calls import CallFilter
 from api.queries.observe import Scope
-from api.queries.runs import RunFilter
+from api.queries.run_filters import RunFilter
 from deploy.database import clean
 from workflows.vocabulary import CallStatus, ErrorCode, Phase, Reason, RunStatus, StepName
 

@@ -31,7 +31,8 @@ from api.queries.parts import (
     steps_page,
 )
 from api.queries.rows import Reader
-from api.queries.runs import NO_WEB, RunFilter, TemporalWeb, counts_by_status, run, runs_page
+from api.queries.run_filters import RunFilter
+from api.queries.runs import NO_WEB, TemporalWeb, counts_by_status, run, runs_page
 from api.queries.service import (
     frame,
     key_variable,

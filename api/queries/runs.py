@@ -1,44 +1,20 @@
-"""Reads of runs: one, and the list with its filters; `phase` is derived here from rows alone.
-
-Text search: titles of all runs (trigram index), bodies of the newest `TEXT_WINDOW` runs under the
-other filters, because no index serves words of two Chinese characters.
-"""
+"""Reads of runs: one, and the list with its filters; `phase` is derived from rows alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
 from api import cursors, wire
 from api.queries.heard import HEARD, progress_of
-from api.queries.rows import Reader, coded, like, page_of, tokens
+from api.queries.rows import Reader, coded, page_of, tokens
+from api.queries.run_filters import PHASE, STEP_AND_WORKER, RunFilter, conditions_of
 from deploy.database import Row
 from workflows.policy import next_step
 from workflows.vocabulary import Phase, RunStatus, workflow_id
 
-TEXT_WINDOW = 1000
-COUNT_WINDOW = 10_000
-"""A search counts at most this many titles: "10000" then means so many or more."""
 _SCOPE = "runs"
-
-# A worker is lost after its goodbye or 15 s without a sign; a missing row proves no life either.
-_PHASE = """
-    CASE WHEN r.status <> 'RUNNING' THEN NULL
-        WHEN s.id IS NOT NULL AND s.epoch < r.epoch THEN 'stopping'
-        WHEN s.id IS NOT NULL AND w.goodbye_at IS NULL AND w.seen_at > now() - interval '15 s'
-            THEN 'working'
-        WHEN s.id IS NOT NULL THEN 'worker_lost'
-        WHEN r.retry_at > now() AND r.last_error_code = 'bucket' THEN 'rate_limited'
-        WHEN r.retry_at > now() THEN 'waiting_retry'
-        ELSE 'queued' END
-"""
-
-STEP_AND_WORKER = """
-    LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
-    LEFT JOIN workers w ON w.id = s.worker
-"""
 
 # Evaluated once, and only when a row of the answer is queued.
 WAITING = """
@@ -70,7 +46,7 @@ COLUMNS = f"""
     r.outcome, r.unheard_source IS NOT NULL AS unheard,
     s.id AS step_id, s.name AS step_name, s.round AS step_round,
     s.attempt AS step_attempt, s.started_at AS step_started_at, s.worker, w.seen_at,
-    {_PHASE} AS phase,
+    {PHASE} AS phase,
     r.status <> 'RUNNING' AND (s.id IS NOT NULL OR EXISTS (
         SELECT FROM model_calls c WHERE c.run_id = r.id AND c.status = 'STARTED')) AS stopping,
     (SELECT count(*) FROM issues i
@@ -80,7 +56,7 @@ COLUMNS = f"""
         ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
     {_FALLBACK} AS fallback, {HEARD},
-    CASE WHEN {_PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
+    CASE WHEN {PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
         WHERE waiting.queued_at < coalesce(r.queued_at, r.created_at)) END AS ahead
 """  # noqa: S608
 
@@ -100,22 +76,6 @@ class TemporalWeb:
 
 
 NO_WEB = TemporalWeb()
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunFilter:
-    """What `GET /api/runs` may be asked for; empty means any."""
-
-    statuses: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
-    phases: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    actors: tuple[str, ...] = ()
-    document_id: str | None = None
-    q: str = ""
-    from_: datetime | None = None
-    to: datetime | None = None
-    ids: tuple[str, ...] = ()
 
 
 async def run(reader: Reader, run_id: str, *, web: TemporalWeb = NO_WEB) -> wire.Run | None:
@@ -147,7 +107,7 @@ async def runs_page(
 
     Raises BadCursor.
     """
-    conditions = _Conditions.of(wanted)
+    conditions = await conditions_of(reader, wanted)
     if cursor is not None:
         at, last = cursors.decode_moment(_SCOPE, cursor)
         conditions = conditions.after(at, last)
@@ -178,14 +138,15 @@ async def runs_page(
 
 async def newest_ids(reader: Reader, wanted: RunFilter, limit: int) -> list[str]:
     """Ids of at most `limit` runs under the filter, newest first."""
-    conditions = _Conditions.of(wanted)
+    conditions = await conditions_of(reader, wanted)
     rows = await reader.fetch(conditions.page_sql(limit), *conditions.arguments)
     return [str(row["id"]) for row in rows]
 
 
 async def newer_ids(reader: Reader, wanted: RunFilter, limit: int, cursor: str) -> list[str]:
     """Ids of the `limit` runs that stand before the cursor's row, the nearest first."""
-    conditions = _Conditions.of(wanted).before(*cursors.decode_moment(_SCOPE, cursor))
+    conditions = await conditions_of(reader, wanted)
+    conditions = conditions.before(*cursors.decode_moment(_SCOPE, cursor))
     rows = await reader.fetch(conditions.page_sql(limit), *conditions.arguments)
     return [str(row["id"]) for row in rows]
 
@@ -197,112 +158,10 @@ def cursor_at(run: wire.Run) -> str:
 
 async def counts_by_status(reader: Reader, wanted: RunFilter | None = None) -> dict[str, int]:
     """How many runs stand in each status (all seven, 0 included) under the filter."""
-    conditions = _Conditions.of(wanted or RunFilter())
+    conditions = await conditions_of(reader, wanted or RunFilter())
     rows = await reader.fetch(conditions.count_sql(), *conditions.arguments)
     found = {row["status"]: row["number"] for row in rows}
     return {str(status): found.get(status, 0) for status in RunStatus}
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Conditions:
-    """A filter as SQL. Written out per filter: `$1 IS NULL OR …` would keep indexes from use."""
-
-    clauses: tuple[str, ...] = ()
-    arguments: tuple[Any, ...] = ()
-    keyset: str = ""
-    search: str = ""
-    by_phase: bool = False
-    order: str = "DESC"
-
-    @classmethod
-    def of(cls, wanted: RunFilter) -> _Conditions:
-        made = cls(by_phase=bool(wanted.phases))
-        for column, values in (
-            ("r.status", wanted.statuses),
-            ("r.kind", wanted.kinds),
-            ("r.actor", wanted.actors),
-        ):
-            if len(values) == 1:  # equality keeps the index's order
-                made = made._with(f"{column} = $", values[0])
-            elif values:
-                made = made._with(f"{column} = ANY ($::text[])", list(values))
-        if wanted.phases:
-            made = made._with("r.status = 'RUNNING'")
-        for clause, given in (
-            (f"{_PHASE} = ANY ($::text[])", list(wanted.phases)),
-            ("r.tags @> $::text[]", list(wanted.tags)),
-            ("r.document_id = $", wanted.document_id),
-            ("r.id = ANY ($::uuid[])", list(wanted.ids)),
-            ("r.created_at >= $", wanted.from_),
-            ("r.created_at < $", wanted.to),
-        ):
-            if given:
-                made = made._with(clause, given)
-        if wanted.q:
-            arguments = (*made.arguments, like(wanted.q))
-            made = replace(made, arguments=arguments, search=f"${len(arguments)}")
-        return made
-
-    def _with(self, clause: str, *argument: Any) -> _Conditions:
-        arguments = (*self.arguments, *argument)
-        numbered = clause.replace("$", f"${len(arguments)}") if argument else clause
-        return replace(self, clauses=(*self.clauses, numbered), arguments=arguments)
-
-    def after(self, at: datetime, last: str) -> _Conditions:
-        arguments = (*self.arguments, at, last)
-        number = len(arguments)
-        keyset = f"(r.created_at, r.id) < (${number - 1}, ${number})"
-        return replace(self, arguments=arguments, keyset=keyset)
-
-    def before(self, at: datetime, last: str) -> _Conditions:
-        made = self.after(at, last)
-        return replace(made, keyset=made.keyset.replace("<", ">"), order="ASC")
-
-    def _where(self, *more: str) -> str:
-        return " AND ".join(("true", *self.clauses, *filter(None, more)))
-
-    def _source(self) -> str:
-        return f"runs r {STEP_AND_WORKER if self.by_phase else ''}"
-
-    def _titles(self) -> str:
-        return f"""
-            SELECT r.id, r.created_at, r.status FROM {self._source()}
-            JOIN documents d ON d.id = r.document_id
-            WHERE {self._where(self.keyset)} AND d.title ILIKE {self.search}
-        """  # noqa: S608
-
-    def _texts(self) -> str:
-        return f"""
-            SELECT r.id, r.created_at, r.status FROM (
-                SELECT r.id, r.created_at, r.status, r.document_id,
-                    coalesce(r.working_revision, r.base_revision) AS number
-                FROM {self._source()} WHERE {self._where()}
-                ORDER BY r.created_at DESC, r.id DESC LIMIT {TEXT_WINDOW}
-            ) r JOIN revisions v ON v.document_id = r.document_id AND v.number = r.number
-            WHERE v.body ILIKE {self.search} {self.keyset and f"AND {self.keyset}"}
-        """  # noqa: S608
-
-    def page_sql(self, limit: int) -> str:
-        newest = f"ORDER BY created_at {self.order}, id {self.order} LIMIT {limit:d}"
-        if not self.search:
-            return f"""
-                SELECT r.id, r.created_at FROM {self._source()} WHERE {self._where(self.keyset)}
-                ORDER BY r.created_at {self.order}, r.id {self.order} LIMIT {limit:d}
-            """  # noqa: S608
-        # Each branch stops at the limit by its own index; what is newest of both is the page.
-        return f"""
-            (SELECT id, created_at FROM ({self._titles()}) t {newest})
-            UNION (SELECT id, created_at FROM ({self._texts()}) t {newest})
-            {newest}
-        """  # noqa: S608
-
-    def count_sql(self) -> str:
-        if not self.search:
-            found = f"SELECT r.id, r.status FROM {self._source()} WHERE {self._where()}"  # noqa: S608
-        else:
-            newest = f"ORDER BY r.created_at DESC, r.id DESC LIMIT {COUNT_WINDOW:d}"
-            found = f"({self._titles()} {newest}) UNION ({self._texts()})"
-        return f"SELECT status, count(*) AS number FROM ({found}) f GROUP BY status"  # noqa: S608
 
 
 def run_of(row: Row, web: TemporalWeb) -> wire.Run:

@@ -11,17 +11,20 @@ from datetime import datetime
 from api import cursors, wire
 from api.queries.overview import QUIET
 from api.queries.rows import Reader
-from api.queries.runs import COLUMNS, NO_WEB, STEP_AND_WORKER, WAITING, TemporalWeb, run_of
+from api.queries.run_filters import STEP_AND_WORKER
+from api.queries.runs import COLUMNS, NO_WEB, WAITING, TemporalWeb, run_of
 
+# By the steps that were made of them: no index leads from a run to plans that are voided.
+_PLANS = "(SELECT t.plan_id FROM steps t WHERE t.run_id = r.id)"
 # How many rows, and the newest transaction that wrote one of them: any change moves one of the two.
 _OF = {
     "sources": "sources x WHERE x.document_id = r.document_id",
     "revisions": "revisions x WHERE x.document_id = r.document_id",
     "profiles": "profiles x",
     "steps": "steps x WHERE x.run_id = r.id",
-    "plans": "step_plans x WHERE x.run_id = r.id",
-    "parts": "step_plans p JOIN step_parts x ON x.plan_id = p.id WHERE p.run_id = r.id",
-    "items": "step_plans p JOIN step_items x ON x.plan_id = p.id WHERE p.run_id = r.id",
+    "plans": f"step_plans x WHERE x.id IN {_PLANS}",
+    "parts": f"step_parts x WHERE x.plan_id IN {_PLANS}",
+    "items": f"step_items x WHERE x.plan_id IN {_PLANS}",
     "calls": "model_calls x WHERE x.run_id = r.id",
     "issues": "issues x WHERE x.run_id = r.id",
 }
