@@ -147,7 +147,7 @@ async def test_a_server_that_says_nothing_is_waited_for_a_second_once(
         run = await served.run()
         first = time.monotonic() - began
         assert run["signal_due"] is True
-        assert 0.9 < first < 6
+        assert 0.9 < first < 10
         began = time.monotonic()
         assert (await served.post(f"/api/runs/{run['id']}/interrupt")).status == 202
         assert time.monotonic() - began < first

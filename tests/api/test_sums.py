@@ -133,7 +133,7 @@ async def test_sums_and_the_rows_between_them_make_up_the_rows(api: Api) -> None
     await _summed(api)
     marks = await api.pool.fetch("SELECT what, at FROM summed")
     assert {"calls/2", "steps"} == {row["what"] for row in marks}
-    assert max(row["at"] for row in marks if row["what"] == "calls/2") <= NOW - HOUR
+    assert max(row["at"] for row in marks if row["what"] == "calls/2") <= (datetime.now(UTC) - HOUR)
     await _tells_the_rows(api)
     narrowed = await _seen(api, *RANGES[0], kind="minutes", profile="default")
     assert narrowed.tokens == (await _seen(api, *RANGES[0])).tokens
