@@ -75,7 +75,7 @@ async def _interrupt_and_resume(page: Page, model: OfflineModel) -> None:
     """While the page changes under the hands; no key acts while somebody types."""
     text = page.locator("[data-call]").first
     await expect(text).to_contain_text("items")
-    model.rate = 40
+    model.rate = 15  # the reply lasts for longer than what is done while it comes
     await page.keyboard.press("l")
     await expect(text).to_be_focused()
     await text.evaluate("one => { one.dataset.old = 'yes'; }")
