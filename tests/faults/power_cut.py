@@ -147,19 +147,21 @@ async def power_cut(
             # Requests of a review do not say which window they are of.
             seen.requests = [one for one in seen.requests if one.schema == "redraft_draft"]
         await nothing_repaid(stack, seen, run["id"])
-    assert await _heard_since(stack, cut_at) == (PARTS - HEARD) * model.recordings
+    heard_then = await _heard_since(stack, cut_at)
+    assert len(heard_then) == (PARTS - HEARD) * model.recordings, heard_then
     return took
 
 
-async def _heard_since(stack: Stack, moment: datetime) -> int:
-    [row] = await stack.sql(
+async def _heard_since(stack: Stack, moment: datetime) -> list[tuple[object, ...]]:
+    """Calls of recognisers: run, part, number in it, status, why it ended."""
+    rows = await stack.sql(
         """
-        SELECT count(*) AS calls FROM model_calls
-        WHERE step_name = 'transcribe' AND started_at > $1
+        SELECT run_id, part, number, status, end_cause FROM model_calls
+        WHERE step_name = 'transcribe' AND started_at > $1 ORDER BY started_at
         """,
         moment,
     )
-    return int(row["calls"])
+    return [tuple(row.values()) for row in rows]
 
 
 async def _profiles(stack: Stack, heard: FakeRecogniser) -> None:
@@ -193,12 +195,15 @@ async def _all_stand(stack: Stack, model: Model, runs: dict[str, Json]) -> None:
         elif one is not RECORDED:
             await stack.until(runs[title]["id"], "AWAITING_CONFIRMATION", seconds=_PATIENCE)
 
+    recorded = [runs[title]["id"] for title, one in model.stands.items() if one is RECORDED]
+
     async def enough() -> bool:
         [row] = await stack.sql(
             """
             SELECT count(*) AS done FROM step_parts p JOIN step_plans s ON s.id = p.plan_id
-            WHERE s.name = 'transcribe' AND p.done_at IS NOT NULL
-            """
+            WHERE s.name = 'transcribe' AND p.done_at IS NOT NULL AND s.run_id = ANY ($1::uuid[])
+            """,
+            recorded,
         )
         return bool(row["done"] == HEARD * model.recordings)
 
