@@ -181,7 +181,8 @@ async def with_profile(api: Api) -> Api:
 
 async def emptied(api: Api) -> Api:
     """Nothing of an earlier test is left but the first profile."""
-    for table in ("documents", "idempotency_keys", "switches", "audit_events", "blob_deletions"):
+    content = ("documents", "idempotency_keys", "switches", "audit_events", "blob_deletions")
+    for table in (*content, "workers"):
         await api.pool.execute(f"DELETE FROM {table}")  # noqa: S608
     await api.pool.execute("DELETE FROM profiles WHERE name <> 'default'")
     api.state.disk_full_at = None

@@ -77,7 +77,7 @@ async def test_start_watch_interrupt_edit_resume_confirm(
     await page.get_by_label("Rounds at most").fill("99")
     await page.get_by_role("button", name="Start the run").click()
     await expect(page.get_by_label("Rounds at most")).to_have_attribute("aria-invalid", "true")
-    await expect(page.locator("#f-title-error")).to_have_text("This must not be empty.")
+    await expect(page.locator("#f-max_rounds-error")).to_have_text("This number is too large.")
     await expect(page.get_by_label("Draft", exact=True)).to_have_value(DRAFT)
 
     # Two clicks are one run.
