@@ -193,11 +193,16 @@ async def create_document(
 ) -> Done:
     """201: a document, without a run. `recorded`: its source is a recording."""
     inserts.check_document(tools.state.kinds, wanted, recorded=recorded)
-    document_id = await inserts.insert_document(connection, tools.caller, wanted)
-    document = await queries.document(connection, document_id)
+    return await created(
+        connection, await inserts.insert_document(connection, tools.caller, wanted)
+    )
+
+
+async def created(connection: Connection, document_id: str) -> Done:
+    """The answer to who made a document, whatever it was made from."""
     return Done(
         status=201,
-        body=document,
+        body=await queries.document(connection, document_id),
         location=f"/api/documents/{document_id}",
         document_id=document_id,
     )

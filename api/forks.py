@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from activities import record
-from api import inserts, queries, requests
+from api import edits, inserts, requests
 from api.errors import misfit, not_found
 from api.idempotency import Done, Tools
 from api.state import Caller
@@ -24,14 +24,8 @@ async def fork(connection: Connection, tools: Tools, run_id: str, wanted: reques
         raise not_found("run")
     # Held until the commit: a deletion that came between would owe files that the copy names.
     await inserts.lock_document(connection, run.document_id)
-    document_id = await _copy(connection, tools.caller, run.document_id, wanted.revision)
-    document = await queries.document(connection, document_id)
-    return Done(
-        status=201,
-        body=document,
-        location=f"/api/documents/{document_id}",
-        document_id=document_id,
-    )
+    copy_id = await _copy(connection, tools.caller, run.document_id, wanted.revision)
+    return await edits.created(connection, copy_id)
 
 
 async def _copy(connection: Connection, caller: Caller, document_id: str, revision: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.cli.language import page_sentence, sentence, tell, word
+from api.short_ids import short
 from api.text_codes import N_, STATUS
 
 Json = Mapping[str, Any]
@@ -134,7 +135,7 @@ def phase_sentence(run: Json) -> str:
     phase = run.get("phase") or {}
     params = dict(phase.get("params") or {})
     if params.get("worker"):
-        params["worker"] = short_worker(str(params["worker"]))
+        params["worker"] = short(str(params["worker"]))
     step = run.get("active_step") or {}
     at_step = {"round": step.get("round"), "step": sentence("step", str(step.get("name")))}
     if told := sentence("waits", str(phase.get("code", "")), {**at_step, **params}):
@@ -190,7 +191,7 @@ def _known(event: Json) -> dict[str, Any]:
     if isinstance(change := event.get("max_rounds"), Mapping):
         known |= {"rounds_before": change.get("from"), "rounds_after": change.get("to")}
     if isinstance(worker := event.get("worker"), str):
-        known["worker"] = short_worker(worker)
+        known["worker"] = short(worker)
     return {"name": event.get("step"), **known}
 
 
@@ -216,14 +217,6 @@ def _why(event: Json) -> dict[str, Any]:
     """The facts of an event that are those of its reason."""
     named = ("limit", "used", "needed", "calls", "http_status")
     return {name: event[name] for name in named if event.get(name) is not None}
-
-
-def short_worker(worker: str) -> str:
-    """Machine and process of a worker's id (machine/boot/…/pid/…), as pages name it."""
-    parts = worker.split("/")
-    if len(parts) == 6:
-        return f"{parts[0][:4]}:{parts[3]}"
-    return worker if len(worker) <= 14 else f"…{worker[-12:]}"
 
 
 def event_line(event: Json) -> str:

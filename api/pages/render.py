@@ -22,6 +22,7 @@ from api.pages.engine import EngineWatch
 from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.pages.viewer import LANGUAGE, remember, viewer_of
+from api.short_ids import short
 from api.state import state_of
 from deploy.database import AWAY, new_id
 from workflows.spoken import clock
@@ -182,7 +183,7 @@ def environment(locale: str) -> jinja2.Environment:
         "duration": words.duration,
         "spoken": spoken,
         "iso": _iso,
-        "short": pages_view.short,
+        "short": short,
         "as_if_since": _as_if_since,
         "prices": partial(_prices, words),
         "at_round": pages_view.at_round,

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from api import text_codes
+from api.short_ids import short
 from api.text import Catalogue
 from api.wire import Run
 from workflows.vocabulary import ACTIVE, LIMITS, Actor, EventType, Phase, Reason, RunStatus, Stage
@@ -201,14 +202,6 @@ def _waits(run: Run, words: Catalogue) -> str:
         params.setdefault("round", run.active_step.round)
         params.setdefault("step", words.sentence("step", run.active_step.name))
     return words.sentence("waits", run.phase.code, params)
-
-
-def short(value: str) -> str:
-    """What tells long ids apart; of a worker's id (machine/boot/.../pid/...) machine and pid."""
-    parts = value.split("/")
-    if len(parts) == 6:
-        return f"{parts[0][:4]}:{parts[3]}"
-    return value if len(value) <= 14 else f"…{value[-12:]}"
 
 
 def _next_at(run: Run) -> datetime | None:

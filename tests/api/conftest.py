@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest_asyncio
 
@@ -21,3 +23,12 @@ async def _served(postgres: PostgresServer) -> AsyncIterator[Api]:
 @pytest_asyncio.fixture
 async def api(_served: Api) -> Api:
     return await emptied(_served)
+
+
+@pytest_asyncio.fixture
+async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
+    """The shared application stores files into a folder of this test."""
+    before = api.state.settings
+    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
+    yield tmp_path
+    api.state.settings = before

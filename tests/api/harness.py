@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -187,3 +188,8 @@ async def emptied(api: Api) -> Api:
     await api.pool.execute("DELETE FROM profiles WHERE name <> 'default'")
     api.state.disk_full_at = None
     return api
+
+
+def files(folder: Path) -> list[Path]:
+    """Everything that a store has in its folder."""
+    return [path for path in folder.rglob("*") if path.is_file()]

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from activities.blobs import remove_owed
 from tests import sounds
-from tests.api.harness import Api
+from tests.api.harness import Api, files
 
 TONE = sounds.wav([(0.3, True)])
 DRAFT = b"<h1>Minutes</h1><p>The price is 25.</p>"
 TALK = "李娜：预算是 25 万元。\r\n".encode("gb18030")
-
-
-@pytest.fixture
-async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
-    before = api.state.settings
-    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
-    yield tmp_path
-    api.state.settings = before
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,10 +38,6 @@ async def pair(api: Api, folder: Path) -> Pair:
     assert edited.status == 201, edited.json
     answer = await api.client.post(f"/api/runs/{run['id']}/fork", json={"revision": 1})
     return Pair(run=run["id"], first=run["document_id"], fork=answer.json()["id"])
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def held(api: Api, document_id: str) -> list[bytes]:

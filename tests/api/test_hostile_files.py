@@ -6,14 +6,12 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests import sounds
-from tests.api.harness import Api
+from tests.api.harness import Api, files
 from tests.pages.forms import HTML
 from tests.unit.trips import reference_text
 
@@ -64,23 +62,11 @@ REFUSED = {
 }
 
 
-@pytest.fixture
-async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
-    before = api.state.settings
-    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
-    yield tmp_path
-    api.state.settings = before
-
-
 async def nothing_is_stored(api: Api, folder: Path | None = None) -> None:
     for table in ("documents", "sources", "revisions", "blobs", "runs"):
         assert await api.pool.fetchval(f"SELECT count(*) FROM {table}") == 0  # noqa: S608
     if folder is not None:
-        assert _files(folder) == []
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
+        assert files(folder) == []
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -325,4 +311,4 @@ async def test_a_form_in_an_odd_charset_is_refused_with_a_reason(
     answer = await api.client.post(path, content=sent[0], headers={"content-type": sent[1]})
     assert answer.status_code in (400, 415, 422), answer.text
     assert answer.json()["detail"]
-    assert _files(folder) == []
+    assert files(folder) == []

@@ -5,32 +5,18 @@ from __future__ import annotations
 import io
 import os
 import zipfile
-from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from activities.blobs import remove_owed, remove_unsettled
-from tests.api.harness import Api
+from tests.api.harness import Api, files
 
 FIELDS = {"kind": "minutes", "title": "Weekly"}
 GB = "李娜：预算是 25 万元。\r\n".encode("gb18030")
 VTT = b"\xef\xbb\xbfWEBVTT\r\n\r\n00:05.000 --> 00:08.000\r\n<v Ana>Hi\r\n"
 BODY = ("body", ("draft.html", b"<h1>Minutes</h1><p>The price is 25.</p>", "text/html"))
-
-
-@pytest.fixture
-async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
-    before = api.state.settings
-    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
-    yield tmp_path
-    api.state.settings = before
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def upload(api: Api, *given: Any, **headers: str) -> Any:

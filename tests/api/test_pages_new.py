@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +20,6 @@ VTT = b"WEBVTT\n\nNOTE by hand\n\n00:05.000 --> 00:08.000\n<v Ana>We ship.\n"
 @pytest.fixture
 def browser(api: Api) -> Browser:
     return Browser(api.client)
-
-
-@pytest.fixture
-async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
-    before = api.state.settings
-    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
-    yield tmp_path
-    api.state.settings = before
 
 
 async def post(

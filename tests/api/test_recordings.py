@@ -14,7 +14,7 @@ import pytest
 from activities.blobs import remove_owed, remove_unsettled
 from deploy.blobs import BlobStore
 from tests import sounds
-from tests.api.harness import Api
+from tests.api.harness import Api, files
 
 FIELDS = {"kind": "minutes", "title": "Weekly"}
 WORDS = [("body", (None, b"# Minutes\n")), ("source", (None, b"Ana: the box is blue."))]
@@ -28,10 +28,6 @@ async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
     api.state.settings = replace(before, blob_url=tmp_path.as_uri(), audio_megabytes=1)
     yield tmp_path
     api.state.settings = before
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def upload(api: Api, data: bytes, *, words: Any = WORDS, **headers: str) -> httpx2.Response:

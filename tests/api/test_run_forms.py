@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.api.harness import Api
+from tests.api.harness import Api, files
 
 GB = "# 周会\r\n\r\n李娜：预算是 25 万元。\r\n".encode("gb18030")
 BODY = ("body", ("draft_one.md", GB, "text/markdown"))
 TALK = ("source", ("talk.vtt", b"WEBVTT\n\n00:05.000 --> 00:08.000\n<v Ana>Hi\n\nlost\n"))
-
-
-@pytest.fixture
-async def folder(api: Api, tmp_path: Path) -> AsyncIterator[Path]:
-    before = api.state.settings
-    api.state.settings = replace(before, blob_url=tmp_path.as_uri())
-    yield tmp_path
-    api.state.settings = before
-
-
-def files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 async def send(api: Api, *given: Any, key: str | None = None, **fields: Any) -> Any:
