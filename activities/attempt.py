@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -30,6 +31,7 @@ from activities.review import ReviewCloser
 from activities.step import Closer, Step
 from activities.tools import Tools
 from activities.transcript import TranscriptCloser
+from activities.upcoming import step_of
 from activities.watch import Watch
 from deploy.database import AWAY, Connection, reading
 from workflows.contract import Outcome, WorkInput
@@ -42,6 +44,10 @@ FIRST_BEAT = 1.0
 """Seconds."""
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
+GOES_ON_WITHIN = 20.0
+"""Seconds since an activity began in which it goes on with the next round itself. Between two
+activities lie some 40 ms, two thirds of them the server's work: nothing beside a slow model's
+round, more than all else of a quick one's. Long rounds stay activities of their own."""
 CLEAR_PATIENCE = 2.0
 """Seconds in which giving up the ownership is tried again; later the sweep finds it."""
 
@@ -108,11 +114,12 @@ async def _steps(
     tools: Tools, watch: Watch, given: WorkInput, names: Sequence[StepName]
 ) -> Outcome:
     steps = items = 0
+    round_, began = given.round, time.monotonic()
     while True:
         if watch.leaving:
             watch.stop(Reason.HANDED_OVER)
             return Outcome(code="stopped", steps=steps, items=items)
-        got = await claim(tools, watch, given.round, names)
+        got = await claim(tools, watch, round_, names)
         if isinstance(got, NotClaimed):
             if got.code == "later":
                 if got.seconds > SHORT_WAIT:
@@ -120,6 +127,7 @@ async def _steps(
                 await watch.pause(got.seconds + 0.01)
                 continue
             return Outcome(code=got.code, steps=steps, items=items)
+        got.goes_on = time.monotonic() - began < GOES_ON_WITHIN
         step = Step(tools=tools, watch=watch, claimed=got, closer=_closer(got))
         watch.step = step
         await execute(step)
@@ -129,6 +137,13 @@ async def _steps(
         if watch.released:
             row = loaded(tools, got.left) if got.left is not None else None
             return Outcome(code="done", steps=steps, items=items, row=row)
+        round_ = _next_round(got) or round_
+
+
+def _next_round(claimed: Claimed) -> int:
+    """The round of the next step where that is known; only the claim decides whether it is ours."""
+    step = step_of(claimed.left) if claimed.left is not None else None
+    return step[0] if step is not None and claimed.goes_on else 0
 
 
 def _closer(claimed: Claimed) -> Closer:

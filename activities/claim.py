@@ -60,6 +60,8 @@ class Claimed:
     profile: Profile
     falls_back_after: int | None = None
     """See `activities.fallback`."""
+    goes_on: bool = False
+    """The same activity begins the next round, if there is one."""
     left: RunRow | None = None
     """The run as the commit of the step left it."""
     ends_work: bool = False

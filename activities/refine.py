@@ -53,12 +53,14 @@ class RefineCloser:
         repeated: int | None = None
         carried: Mapping[str, Severity] = {}
         over = Reason.ROUND_LIMIT if claimed.round >= run.max_rounds else None
+        claimed.ends_work = over is not None or not claimed.goes_on
         if refined.body != claimed.work.body:
             number, repeated = await self._insert(connection, run, clean(refined.body))
         if number is not None:
             carried = await self._store(connection, run, refined, number, over)
         else:
             over = Reason.NO_PROGRESS  # another review of the same text would find the same
+            claimed.ends_work = True
             advance = Advance(current_round=claimed.round, outcome=over, ends_work=True)
             claimed.left = await go_on(connection, run.id, advance)
         await close_step(
@@ -76,7 +78,6 @@ class RefineCloser:
                 },
             ),
         )
-        claimed.ends_work = True
         await finish_round(connection, run.id, claimed.round, None, over)
 
     async def _store(
@@ -96,7 +97,10 @@ class RefineCloser:
         after = after_refine(known, body, self.findings, resolved=refined.resolved)
         now = standing(after.carried.values())
         advance = Advance(
-            current_round=claimed.round, outcome=over, works_on_best=True, ends_work=True
+            current_round=claimed.round,
+            outcome=over,
+            works_on_best=True,
+            ends_work=claimed.ends_work,
         )
         claimed.left = await assess(connection, run.id, number, now, advance)
         best = claimed.left.best_revision

@@ -89,16 +89,17 @@ class ReviewCloser:
                 },
             ),
         )
-        claimed.ends_work = end is not None or again
+        round_over = end is not None or again
+        claimed.ends_work = end is not None or (again and not claimed.goes_on)
         advance = Advance(
             current_round=round_,
             reviewed=now.score,
-            pending_review=None if claimed.ends_work else claimed.step_id,
+            pending_review=None if round_over else claimed.step_id,
             outcome=end,
             ends_work=claimed.ends_work,
         )
         claimed.left = await assess(connection, run.id, claimed.input_revision or 0, now, advance)
-        if claimed.ends_work:
+        if round_over:
             await finish_round(connection, run.id, round_, now.score, end)
 
     async def _write(

@@ -13,8 +13,9 @@ SHAPES = {
     "short": ((1, 1), 2),
     "wide": ((2, 1), 1),
     "single": ((1, 1), 1),
+    "joined": ((1, 1), 2),
 }
-"""Parts side by side of a review and of a refine; rounds."""
+"""Parts side by side of a review and of a refine; rounds. Joined: one attempt carries them all."""
 
 SCENARIOS = {
     "no fault": "full",
@@ -53,6 +54,10 @@ SCENARIOS = {
     "limit: parts, kill": "wide limit:1 resume kill",
     "limit: freeze": "wide limit:1 resume freeze",
     "permanent error": "single error resume freeze",
+    "rounds in one attempt": "joined interrupt resume",
+    "rounds in one attempt: kill": "joined kill",
+    "rounds in one attempt: freeze": "joined freeze",
+    "rounds in one attempt: hand-over": "joined handover kill",
     "any two": "single all total:2",
 }
 _MACHINES = "interrupt resume kill freeze block vanish unlock restart backend partition"
@@ -99,6 +104,11 @@ class Scenario:
     @cached_property
     def goal(self) -> int:
         return SHAPES[self.text.split()[0]][1]
+
+    @cached_property
+    def joined(self) -> bool:
+        """An attempt goes on with the next round; else it ends with its own."""
+        return self.text.startswith("joined")
 
     @cached_property
     def has(self) -> dict[str, bool]:

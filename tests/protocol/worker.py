@@ -122,10 +122,12 @@ def _stopped(c: Scenario, s: State, i: int) -> State:
 
 
 def _done(c: Scenario, s: State, i: int) -> State:
-    """The step is committed: the next one of the same round, or the end."""
+    """The step is committed: the next one of the same round, or of the next, or the end."""
     a, run = s.attempts[i], s.run
     if a.stage == REVIEW and (run.round, run.stage) == (a.round, REFINE):
         return put(s, i, stage=REFINE, row="", parts=())
+    if c.joined and a.row and not run.complete:
+        return put(s, i, round=run.round, stage=REVIEW, row="", parts=())
     return _ended(c, put(s, i, row=DONE if a.row else ""), i)
 
 
