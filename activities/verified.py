@@ -10,7 +10,7 @@ from collections import OrderedDict
 
 from workflows.kinds.kind import Finding, Kind, Material
 
-_KEPT = 256
+_KEPT = 1024
 _known: OrderedDict[bytes, tuple[Finding, ...]] = OrderedDict()
 
 

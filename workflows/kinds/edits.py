@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import accumulate
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import OpenIssue, Payload, Refined
 from workflows.kinds.losses import MOST_TOKENS, changes_unasked, loses_content
 from workflows.kinds.passages import Span, overlaps, spans_of
-from workflows.kinds.sizes import DOCUMENTS
 
 _SENTENCE = re.compile(r"[^\n.!?。！？；]*(?:[.!?。！？；]+(?:\s*\n|[ \t]+)?|\n|$)")
 
@@ -53,7 +52,7 @@ class Ground:
         return _quotes(self.body, tuple((one.number, one.finding.quote) for one in self.issues))
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _quotes(body: str, quotes: tuple[tuple[int, str], ...]) -> Mapping[int, Sequence[Span]]:
     """Asked for again with each item of a reply; bodies may be long."""
     found: dict[int, list[Span]] = {}

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import SourceText
-from workflows.kinds.sizes import DOCUMENTS
 
 _EVIDENCE = re.compile(r"^[Tt]?(\d{1,7})(?:\s*[-–—]\s*[Tt]?(\d{1,7}))?$")
 # A colon between digits is that of a clock: `3 May, 5:51`.
@@ -48,7 +47,7 @@ class SourceLine:
         return self.said or self.text
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def number_lines(sources: tuple[SourceText, ...]) -> tuple[SourceLine, ...]:
     """All lines of all sources under their numbers."""
     lines: list[SourceLine] = []

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
 
-from workflows.kinds.sizes import DOCUMENTS
+from workflows.kinds.kept import kept_by_text
 
 Span = tuple[int, int]
 """Start and end (exclusive) in characters of the body."""
@@ -112,7 +111,7 @@ def _borders(text: str) -> list[int]:
     return borders
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _plain_body(body: str) -> tuple[str, tuple[int, ...]]:
     """Bodies are asked for again with each item; they are few and may be long."""
     return _plain(body)

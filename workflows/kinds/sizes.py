@@ -1,5 +1,4 @@
-"""How many texts stay read; and tokens by the look of a text, where no tokenizer is given: within
-20 % of one for transcripts.
+"""Tokens by the look of a text, where no tokenizer is given: within 20 % of one for transcripts.
 
 Never characters by a constant: a Chinese character costs three times a Latin letter.
 """
@@ -9,9 +8,6 @@ from __future__ import annotations
 import math
 import re
 
-DOCUMENTS = 64
-"""How many documents, or their sources, stay read: with fewer than run at once each step reads all
-anew."""
 WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+")
 """Scripts without spaces between words."""
 _WORD = re.compile(r"[A-Za-z0-9']+")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
-from workflows.kinds.sizes import DOCUMENTS
+from workflows.kinds.kept import kept_by_text
 
 _FENCED = re.compile(
     r"^[ ]{0,3}(```|~~~)[^\n]*\n(?:(?![ ]{0,3}\1)[^\n]*\n)*(?:[ ]{0,3}\1[^\n]*|[^\n]+\Z)?",
@@ -25,7 +24,7 @@ SURELY, LIKELY = 0.15, 0.05
 """Share of signs that prose does not have; the second is enough when lines look like code."""
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def without_code(text: str) -> str:
     """The text with blanks in place of fenced code; of the same length."""
     if "```" not in text and "~~~" not in text:
@@ -33,7 +32,7 @@ def without_code(text: str) -> str:
     return _FENCED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def is_code(text: str) -> bool:
     """Whether a text is nothing but code, fenced or not."""
     rest = without_code(text)

@@ -19,10 +19,10 @@ from workflows.kinds.facts.blocks import KEPT
 from workflows.kinds.facts.chinese import chinese_numbers
 from workflows.kinds.facts.english import english_numbers, may_have_numbers
 from workflows.kinds.facts.mentions import Mention, without_marks
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import SourceText
 from workflows.kinds.lines import SourceLine, number_lines
 from workflows.kinds.passages import sentence_around
-from workflows.kinds.sizes import DOCUMENTS
 
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’]+|[\u4e00-\u9fff]+")
@@ -81,7 +81,7 @@ class Facts:
         )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def facts_of(sources: tuple[SourceText, ...]) -> Facts:
     lines = number_lines(sources)
     plain = [without_marks(line.spoken) for line in lines]

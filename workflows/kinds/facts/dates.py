@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
 from itertools import islice
 
 from workflows.kinds.facts import lexicon
@@ -29,8 +28,8 @@ from workflows.kinds.facts.deadlines import (
     one_off,
     said_relative,
 )
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 50
@@ -254,7 +253,7 @@ def _expressions(ground: _Ground, body: str) -> Iterator[Finding]:
         yield _contradicts(ground, body, span, match, said if same else None)
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _said_days(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Day], ...]:
     """Each day that is said, with the index of its line."""
     return tuple(

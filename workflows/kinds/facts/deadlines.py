@@ -24,8 +24,8 @@ from workflows.kinds.facts.context import (
 from workflows.kinds.facts.day_spans import Expression
 from workflows.kinds.facts.days import Day
 from workflows.kinds.facts.relative import read_relative
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import SourceText
-from workflows.kinds.sizes import DOCUMENTS
 
 ANY_DAY = date(2025, 1, 8)
 """A Wednesday early in a month: what stands in when the meeting's day is not known."""
@@ -54,7 +54,7 @@ class Said:
         return self.expression.spans
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, ...]:
     """All expressions of all lines, counted from this day."""
     return tuple(
@@ -64,7 +64,7 @@ def said_relative(sources: tuple[SourceText, ...], today: date) -> tuple[Said, .
     )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def said_days_of_month(sources: tuple[SourceText, ...]) -> frozenset[int]:
     """15 for `the 15th` and 15号."""
     return frozenset(

@@ -10,13 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from workflows.kinds.facts.code import is_code, without_code
 from workflows.kinds.facts.context import unique_quote
 from workflows.kinds.facts.script import Verifier
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -80,7 +79,7 @@ class Reading:
     name: str = ""
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def reading(text: str) -> Reading:
     """The language of a text, by its letters and its smallest words."""
     han, words = len(_HAN.findall(text)), _LATIN_WORD.findall(text)
@@ -117,7 +116,7 @@ def _other_latin(words: Sequence[str]) -> str | None:
     return likeliest if clear else None
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def reading_of_sources(sources: tuple[SourceText, ...]) -> Reading:
     """Of all of them together."""
     return reading("\n".join(source.text for source in sources))

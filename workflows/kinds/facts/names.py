@@ -20,8 +20,8 @@ from workflows.kinds.facts.context import (
     stem,
     unique_quote,
 )
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 _LETTERS = r"[^\W\d_\u4e00-\u9fff]"
@@ -106,7 +106,7 @@ def known_of(material: Material) -> Known:
     )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _source_words(
     sources: tuple[SourceText, ...],
 ) -> tuple[frozenset[str], tuple[str, ...], str]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 
 _PAIRS = (
     "萬万億亿兩两點点號号週周個个時时間间鐘钟鍾钟後后會会議议記记錄录決决論论題题項项動动責责負负務务員员參参與与討讨結结錢钱塊块價价幣币歐欧鎊镑費费預预計计總总數数據据標标準准產产業业銷销"
@@ -61,7 +60,7 @@ def fold(text: str) -> str:
     return text if text.isascii() else _folded_text(text)
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _folded_text(text: str) -> str:
     """Each verifier asks for the same body."""
     return text.translate(_FOLDED)
@@ -87,7 +86,7 @@ def _folded(material: Material) -> Material:
     )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _folded_sources(sources: tuple[SourceText, ...]) -> tuple[SourceText, ...]:
     """The same object each time: what is read in sources is kept under it."""
     folded = tuple(
@@ -135,7 +134,7 @@ def _suggested(quote: str, plain: str, suggestion: str, *, full: bool) -> str:
     return quote[:lead] + new + quote[len(quote) - tail :]
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _is_traditional(body: str) -> bool:
     characters = re.findall(r"[\u4e00-\u9fff]", body)
     full = sum(character in _SIMPLIFIED for character in characters)

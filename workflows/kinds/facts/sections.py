@@ -6,9 +6,8 @@ import re
 from bisect import bisect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-from workflows.kinds.sizes import DOCUMENTS
+from workflows.kinds.kept import kept_by_text
 
 _HEADING = re.compile(
     r"^[ ]{0,3}(?P<marks>#{1,6})[ \t]+(?P<title>[^\n]*)$"
@@ -48,7 +47,7 @@ class ListItem:
     head: tuple[str, ...] = ()
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def sections(body: str) -> tuple[Section, ...]:
     """In order; what stands before the first heading has none and is left out."""
     fences = [found.start() for found in _FENCE.finditer(body)]

@@ -21,8 +21,8 @@ from workflows.kinds.facts.context import (
     line_score,
     unique_quote,
 )
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 50
@@ -139,12 +139,12 @@ def _plain(term: str) -> str:
     return re.sub(r"[^a-z0-9]+", "", term.lower())
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _packed(text: str) -> str:
     return _plain(text)
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _terms_of(sources: tuple[SourceText, ...]) -> _Terms:
     words: set[str] = set()
     written: list[tuple[str, int]] = []
@@ -170,7 +170,7 @@ def _joined(found: re.Match[str]) -> str:
     return re.sub(r"[_. ]", "", found.group())
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _initials_of(sources: tuple[SourceText, ...]) -> frozenset[str]:
     """Of what is said at least twice, or is a speaker's name: `PM` for Project Manager."""
     counted: Counter[str] = Counter()

@@ -19,9 +19,9 @@ from workflows.kinds.facts.context import (
     unique_quote,
 )
 from workflows.kinds.facts.mentions import without_marks
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
 from workflows.kinds.passages import sentence_around
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 30
@@ -88,7 +88,7 @@ def _in_texts(material: Material) -> list[Clock]:
     return [clock for text in texts for clock in clocks_of(text)]
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _said(sources: tuple[SourceText, ...]) -> tuple[tuple[int, Clock], ...]:
     """Each time that is said, with the index of its line."""
     return tuple(

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import lru_cache
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Payload
-from workflows.kinds.sizes import DOCUMENTS
 
 from .reference import minutes_of
 from .sorts import LEGS, Sort, in_language, sort_of
@@ -107,7 +106,7 @@ class Plan:
                 yield day, entry
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def parse_plan(body: str) -> Plan:
     """The plan that a body holds; lines that are no entries are left out."""
     headings = [found.start() for found in _HEADING.finditer(body)] + [len(body)]

@@ -12,11 +12,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 
 from .sorts import Sort
 
@@ -159,7 +159,7 @@ def merged(found: Sequence[Reference]) -> Reference:
     )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def read(text: str) -> Reference | None:
     """The reference data in a text; None when it is something else, empty when it has nothing."""
     if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import lru_cache
 from typing import Any
 
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Material
-from workflows.kinds.sizes import DOCUMENTS
 
 from . import saying
 from .reference import requests_of
@@ -70,7 +69,7 @@ def _frozen(attributes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     )
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _merged(fields: tuple[tuple[str, Any], ...], words: str) -> TripRequest:
     given, said = dict(fields), saying.read(words)
     first = _near(_date(given.get("start_date")) or said.first)

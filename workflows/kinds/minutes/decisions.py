@@ -11,8 +11,8 @@ from typing import NamedTuple
 from workflows.kinds.facts import lexicon
 from workflows.kinds.facts.context import RAREST, Facts, facts_of, stems, unique_quote
 from workflows.kinds.facts.sections import ListItem
+from workflows.kinds.kept import kept_by_text
 from workflows.kinds.kind import Finding, Material, SourceText
-from workflows.kinds.sizes import DOCUMENTS
 from workflows.vocabulary import Severity
 
 from .parts import Role, items_of
@@ -49,7 +49,7 @@ def verify_decisions(material: Material, body: str) -> list[Finding]:
     return findings
 
 
-@lru_cache(maxsize=DOCUMENTS)
+@kept_by_text
 def _supported_by(sources: tuple[SourceText, ...]) -> Callable[[str], float]:
     """`support` of these sources, kept for what a round leaves as it was."""
     return lru_cache(maxsize=ITEMS)(partial(support, facts_of(sources)))
