@@ -44,10 +44,6 @@ FIRST_BEAT = 1.0
 """Seconds."""
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
-GOES_ON_WITHIN = 20.0
-"""Seconds since an activity began in which it goes on with the next round itself. Between two
-activities lie some 40 ms, two thirds of them the server's work: nothing beside a slow model's
-round, more than all else of a quick one's. Long rounds stay activities of their own."""
 CLEAR_PATIENCE = 2.0
 """Seconds in which giving up the ownership is tried again; later the sweep finds it."""
 
@@ -127,7 +123,7 @@ async def _steps(
                 await watch.pause(got.seconds + 0.01)
                 continue
             return Outcome(code=got.code, steps=steps, items=items)
-        got.goes_on = time.monotonic() - began < GOES_ON_WITHIN
+        got.goes_on = time.monotonic() - began < tools.settings.rounds_within
         step = Step(tools=tools, watch=watch, claimed=got, closer=_closer(got))
         watch.step = step
         await execute(step)

@@ -110,6 +110,7 @@ class ReviewCloser:
         for one in after.reopened:
             await _tell(connection, claimed, EventType.ISSUE_REOPENED, one.number, one.finding)
         await _see(connection, claimed, [one.id for one in after.seen])
+        await _worsen(connection, after)
         first = max((one.number for one in known), default=0) + 1
         fresh = [(n, key, f) for n, (key, f) in enumerate(after.fresh.items(), start=first)]
         if fresh:
@@ -176,6 +177,24 @@ async def _see(connection: Connection, claimed: Claimed, ids: Sequence[str]) -> 
         claimed.round,
         claimed.input_revision,
     )
+
+
+async def _worsen(connection: Connection, after: AfterReview) -> None:
+    """The graver words stand; a suggestion only where it is about the same quote."""
+    quotes = {one.id: one.finding.quote for one in after.seen}
+    for id_, finding in after.graver.items():
+        await connection.execute(
+            """
+            UPDATE issues SET severity = $2, problem = $3,
+                suggestion = CASE WHEN $4 THEN coalesce($5, suggestion) ELSE suggestion END
+            WHERE id = $1
+            """,
+            id_,
+            finding.severity,
+            finding.problem,
+            finding.quote == quotes[id_],
+            finding.suggestion,
+        )
 
 
 async def _insert(

@@ -92,6 +92,10 @@ class Settings:
     )
     heartbeat_timeout: float = field(default=30.0, metadata={"help": "of rounds and drafts"})
     round_timeout: float = field(default=7200.0, metadata={"help": "longest attempt of a round"})
+    rounds_within: float = field(
+        default=20.0,
+        metadata={"help": "seconds in which an activity begins further rounds, 0 = one round each"},
+    )
     transcribe_timeout: float = field(
         default=43200.0, metadata={"help": "longest attempt of a transcription"}
     )

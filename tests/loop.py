@@ -91,6 +91,10 @@ class Loop:
         after = after_review(merged(found, body), self.known, body, resolved=resolved)
         self._mark({one.id for one in after.fixed}, IssueStatus.FIXED)
         self._mark({one.id for one in after.reopened}, IssueStatus.REOPENED)
+        for at, one in enumerate(self.known):
+            if graver := after.graver.get(one.id):
+                quoted = replace(graver, quote=one.finding.quote)
+                self.known[at] = replace(one, finding=quoted)
         for key, fresh in after.fresh.items():
             number = len(self.known) + 1
             self.known.append(

@@ -119,10 +119,12 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class AfterReview:
-    """What a review did to its run's issues. `standing` is what is open now, by fingerprint."""
+    """What a review did to its run's issues. `standing` is what is open now, by fingerprint;
+    `graver`: of `seen`, those that it takes more seriously than they were, by id."""
 
     fresh: Mapping[str, Finding]
     seen: Sequence[Known]
+    graver: Mapping[str, Finding]
     reopened: Sequence[Known]
     fixed: Sequence[Known]
     standing: Mapping[str, Severity]
@@ -138,10 +140,12 @@ def after_review(
     """What was found, compared with what was known before.
 
     An issue nobody mentions again stays open while its passage stands, unless the refine before
-    named it as resolved; a waived one stays waived however it is quoted.
+    named it as resolved; a waived one stays waived however it is quoted. One that is found
+    again as something worse is that from now on, else what is serious hides behind what is small.
     """
     again: dict[str, Known] = {}
     fresh: dict[str, Finding] = {}
+    graver: dict[str, Finding] = {}
     register = _Register(known, body)
     for key, finding in found.items():
         same = register.find(key, finding)
@@ -149,15 +153,18 @@ def after_review(
             fresh[key] = finding
         else:
             again[same.fingerprint] = same
+            if _RANK[finding.severity] < _RANK[same.finding.severity]:
+                graver[same.id] = finding
     unmentioned = [one for one in known if one.status in OPEN and one.fingerprint not in again]
     fixed = [one for one in unmentioned if one.number in resolved or one.finding.quote not in body]
     standing = {key: finding.severity for key, finding in fresh.items()}
     for one in (*again.values(), *(one for one in unmentioned if one not in fixed)):
         if one.status != IssueStatus.WAIVED:
-            standing[one.fingerprint] = one.finding.severity
+            standing[one.fingerprint] = graver.get(one.id, one.finding).severity
     return AfterReview(
         fresh=fresh,
         seen=tuple(again.values()),
+        graver=graver,
         reopened=tuple(one for one in again.values() if one.status == IssueStatus.FIXED),
         fixed=tuple(fixed),
         standing=standing,

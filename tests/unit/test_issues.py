@@ -45,6 +45,22 @@ def test_two_quotes_of_one_place_and_family_are_one_issue_the_more_severe_one() 
         assert one.evidence == ("T4",)
 
 
+def test_what_is_found_again_as_something_worse_is_that_from_now_on() -> None:
+    small = known(1, finding("26 Euros", severity=Severity.MINOR))
+    after = reviewed([finding("price is 26 Euros", severity=Severity.BLOCKER)], small)
+    assert (dict(after.fresh), list(after.seen)) == ({}, [small])
+    assert after.graver["id1"].severity == Severity.BLOCKER
+    assert after.standing == {small.fingerprint: Severity.BLOCKER}
+
+
+def test_what_is_found_again_as_something_smaller_stays_as_grave_and_a_waived_one_waived() -> None:
+    grave = known(1, finding("26 Euros"))
+    after = reviewed([finding("26 Euros", severity=Severity.MINOR)], grave)
+    assert (dict(after.graver), after.standing) == ({}, {grave.fingerprint: Severity.MAJOR})
+    waived = known(1, finding("26 Euros", severity=Severity.MINOR), IssueStatus.WAIVED)
+    assert reviewed([finding("26 Euros", severity=Severity.BLOCKER)], waived).standing == {}
+
+
 def test_a_suggestion_stays_with_the_quote_it_was_made_for() -> None:
     wide = finding("price is 26 Euros", suggestion="price is 25 Euros", severity=Severity.MINOR)
     [one] = merged([finding("26 Euros"), wide], BODY).values()
