@@ -96,6 +96,7 @@ async def test_an_interrupt_in_a_later_round_of_an_activity_stops_it_and_a_resum
 
     def second_review_hangs(request: Request) -> Reply:
         reply = good(request)
+        assert isinstance(reply, Reply)
         return replace(reply, hang=True) if len(llm.requests) == 4 else reply
 
     llm.script(second_review_hangs)
