@@ -27,6 +27,10 @@ LONGEST_BILLED = 24 * 3600.0
 SECONDS_A_SECOND = 2.0
 """Longer than this for each second of sound, beside the first-byte limit, is no answer: loops of a
 recogniser take for ever."""
+SECONDS_A_SECOND_HERE = 60.0
+"""The recogniser of this machine hears one part after the other, slowly where the machine is slow
+or busy; cut off, it would begin the same part again, for ever. One that dies closes the connection.
+"""
 _WITH_TIMES, _PLAIN = "verbose_json", "json"
 _REFUSED_FORM = frozenset({400, 404, 415, 422})
 
@@ -69,7 +73,8 @@ async def hear(
         key, url = servers.key(profile), await servers.endpoint(profile)
         path = url.path.removesuffix("/chat/completions") + "/audio/transcriptions"
         url = url.copy_with(path=path)
-        longest = servers.settings.first_byte_timeout + SECONDS_A_SECOND * seconds
+        slowest = SECONDS_A_SECOND_HERE if servers.hears_here(profile) else SECONDS_A_SECOND
+        longest = servers.settings.first_byte_timeout + slowest * seconds
         async with Patience(asyncio.get_running_loop().time() + longest):
             known = str(url), profile.model
             form = _PLAIN if known in servers.without_times else _WITH_TIMES

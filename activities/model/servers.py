@@ -47,7 +47,7 @@ class Servers:
 
         Raises BadAddressError.
         """
-        here = self.settings.speech_url if profile.key_env == SPEECH_KEY else ""
+        here = self.settings.speech_url if self.hears_here(profile) else ""
         known = profile.base_url or here or self._variable("OPENAI_BASE_URL")
         base = known or await self._default()
         try:
@@ -57,6 +57,11 @@ class Servers:
         if url.scheme not in ("http", "https") or not url.host or url.userinfo:
             raise BadAddressError  # a password in an address would stand in rows
         return url.copy_with(path=url.path.rstrip("/") + "/chat/completions")
+
+    def hears_here(self, profile: Profile) -> bool:
+        """Whether its calls go to the recogniser of this machine."""
+        mine = profile.key_env == SPEECH_KEY and not profile.base_url
+        return mine and bool(self.settings.speech_url)
 
     def headers(self, key: str, url: httpx2.URL) -> dict[str, str]:
         headers = {

@@ -29,7 +29,7 @@ async def server() -> AsyncIterator[FakeRecogniser]:
 @pytest.fixture
 async def servers(server: FakeRecogniser) -> AsyncIterator[Servers]:
     given = {"REDRAFT_DATABASE_URL": "postgresql://nowhere/x"}
-    environment = {"THE_KEY": KEY, "OPENAI_BASE_URL": server.base_url}
+    environment = {"THE_KEY": KEY, SPEECH_KEY: "here", "OPENAI_BASE_URL": server.base_url}
     found = Servers(load(given), environment)
     yield found
     await found.close()
@@ -117,6 +117,21 @@ async def test_failures_mean_what_those_of_models_mean(
     assert found.failure is not None
     assert (found.failure.verdict, found.failure.cause) == (verdict, cause)
     assert KEY not in found.failure.message
+
+
+async def test_the_recogniser_here_may_take_long_and_no_other(
+    server: FakeRecogniser, servers: Servers
+) -> None:
+    """On a busy machine it was cut off, began the same part again, and was cut off."""
+    servers.settings = replace(
+        servers.settings, first_byte_timeout=0.05, speech_url=server.base_url
+    )
+    server.script = lambda asked: Says(body=segments(asked).body, wait=0.6)
+    other = await hear(servers, profile(None, model="ears"), SOUND, 0.05)
+    assert other.failure is not None
+    assert other.failure.cause == Reason.CONNECTION
+    here = profile(None, model="ears", key_env=SPEECH_KEY)
+    assert (await hear(servers, here, SOUND, 0.05)).failure is None
 
 
 async def test_a_cancel_closes_the_connection(server: FakeRecogniser, servers: Servers) -> None:
