@@ -36,6 +36,7 @@ from api import (
 )
 from api.auth import needs
 from api.commands import ensure_default_profile
+from api.compressing import Compressing
 from api.cursors import BadCursor
 from api.edge import Edge
 from api.errors import Refusal, on_misfit, on_refusal, problem
@@ -99,7 +100,8 @@ def create_app(settings: Settings, *, kinds: Mapping[str, Kind] | None = None) -
         redirect_slashes=False,
     )
     app.state.redraft = state
-    app.add_middleware(Edge, state=state)
+    app.add_middleware(Compressing)
+    app.add_middleware(Edge, state=state)  # the last added is the outermost
     app.add_exception_handler(HTTPException, on_refusal)
     app.add_exception_handler(RequestValidationError, on_misfit)
     app.add_exception_handler(BadCursor, _on_bad_cursor)

@@ -1,4 +1,5 @@
 """Who sums the past: whichever API process gets the lock, beside its requests and never in one.
+Counts of runs are added up here too, without one.
 
 Killed at any moment it leaves whole pieces or nothing; the next pass of any process goes on.
 """
@@ -22,6 +23,8 @@ _PAUSE = 0.2
 """Between pieces of a long past: others wait for the database too."""
 _FIRST_AFTER = 10.0
 """Seconds after the start: what must be quick then is quick first."""
+_MANY = 1000
+"""Rows of counts beyond one a key that a look may have to add up."""
 
 
 async def keep_summed(pool: Pool) -> None:
@@ -33,6 +36,8 @@ async def keep_summed(pool: Pool) -> None:
         try:
             if await sum_next(pool):
                 delay = _PAUSE
+            else:
+                await add_up_counts(pool)
         except (*AWAY, asyncpg.PostgresError) as error:
             log.warning("past not summed", extra={"error": type(error).__name__})
 
@@ -54,6 +59,24 @@ async def sum_next(pool: Pool) -> bool:
         return False
 
     return await transaction(pool, piece)
+
+
+async def add_up_counts(pool: Pool, many: int = _MANY) -> None:
+    """Makes of counts with the same key one, when there are `many` too many. Of two that do it at
+    once each takes other rows: which have been taken is gone for the second."""
+    await pool.execute(
+        """
+        WITH taken AS (
+            DELETE FROM run_counts
+            WHERE (SELECT count(*) - count(DISTINCT (kind, actor, status)) FROM run_counts) >= $1
+            RETURNING kind, actor, status, number
+        )
+        INSERT INTO run_counts (kind, actor, status, number)
+        SELECT kind, actor, status, sum(number) FROM taken GROUP BY kind, actor, status
+        HAVING sum(number) <> 0
+        """,
+        many,
+    )
 
 
 async def _lock(connection: Connection) -> bool:

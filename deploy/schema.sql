@@ -2,6 +2,21 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public;
 
 COMMENT ON EXTENSION pg_trgm IS 'text similarity measurement and index searching based on trigrams';
 
+CREATE FUNCTION public.count_run() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF TG_OP <> 'INSERT' THEN
+        INSERT INTO run_counts (kind, actor, status, number)
+            VALUES (OLD.kind, OLD.actor, OLD.status, -1);
+    END IF;
+    IF TG_OP <> 'DELETE' THEN
+        INSERT INTO run_counts (kind, actor, status, number)
+            VALUES (NEW.kind, NEW.actor, NEW.status, 1);
+    END IF;
+    RETURN NULL;
+END $$;
+
 CREATE FUNCTION public.runs_guard_move() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -364,6 +379,15 @@ CREATE TABLE public.revisions (
 COMMENT ON COLUMN public.revisions.author IS 'run, or the name of the person.';
 
 COMMENT ON COLUMN public.revisions.original_id IS 'The uploaded file that revision 0 was read from, byte for byte.';
+
+CREATE TABLE public.run_counts (
+    kind text NOT NULL,
+    actor text NOT NULL,
+    status text NOT NULL,
+    number bigint NOT NULL
+);
+
+COMMENT ON TABLE public.run_counts IS 'Several rows may have one key: their sum counts. The API adds them up to one now and then.';
 
 CREATE TABLE public.run_events (
     run_id uuid NOT NULL,
@@ -827,6 +851,10 @@ CREATE INDEX webhook_deliveries_run ON public.webhook_deliveries USING btree (ru
 
 CREATE TRIGGER model_calls_unsum AFTER DELETE OR UPDATE ON public.model_calls FOR EACH ROW WHEN ((old.ended_at IS NOT NULL)) EXECUTE FUNCTION public.unsum_call();
 
+CREATE TRIGGER runs_count AFTER INSERT OR DELETE ON public.runs FOR EACH ROW EXECUTE FUNCTION public.count_run();
+
+CREATE TRIGGER runs_count_move AFTER UPDATE OF kind, actor, status ON public.runs FOR EACH ROW WHEN ((((old.kind IS DISTINCT FROM new.kind) OR (old.actor IS DISTINCT FROM new.actor)) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION public.count_run();
+
 CREATE TRIGGER runs_guard_move BEFORE UPDATE OF status ON public.runs FOR EACH ROW WHEN ((old.status IS DISTINCT FROM new.status)) EXECUTE FUNCTION public.runs_guard_move();
 
 CREATE TRIGGER runs_unsum AFTER UPDATE OF profile ON public.runs FOR EACH ROW WHEN ((old.profile IS DISTINCT FROM new.profile)) EXECUTE FUNCTION public.unsum_run();
@@ -961,6 +989,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.rate_buckets TO redraft_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.review_drafts TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.revisions TO redraft_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.run_counts TO redraft_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.run_events TO redraft_app;
 

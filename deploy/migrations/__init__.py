@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0012"
+HEAD = "0013"
 """The revision this code needs; `/readyz` is red while the database is behind it."""

@@ -89,3 +89,5 @@ FROM runs WHERE status = 'FAILED';
 INSERT INTO workers (id, machine, boot, pid_ns, pid, started, lock_key, postmaster_started,
     seen_at)
 VALUES ('bench', 'm', 'b', 'n', 1, 1, 1, now(), now() + interval '1 day');
+INSERT INTO run_counts (kind, actor, status, number)
+SELECT kind, actor, status, count(*) FROM runs GROUP BY kind, actor, status;
