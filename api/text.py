@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from babel import dates, numbers
+from babel import Locale, dates, numbers
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -47,8 +47,48 @@ def _translations(locale: str) -> gettext_module.NullTranslations:
     return gettext_module.GNUTranslations(compiled)
 
 
+@lru_cache(maxsize=4096)
 def _names(sentence: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(sentence) if name)
+
+
+# Formatting a number costs more than all else that a cell of a table needs, and a list shows the
+# same ones over and over.
+@lru_cache(maxsize=8)
+def _rules(locale: str) -> Locale:
+    return Locale.parse(locale)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _decimal(locale: str, value: int | float) -> str:
+    return str(numbers.format_decimal(value, locale=_rules(locale)))
+
+
+@lru_cache(maxsize=4096)
+def _compact(locale: str, value: int) -> str:
+    return str(numbers.format_compact_decimal(value, locale=_rules(locale), fraction_digits=1))
+
+
+@lru_cache(maxsize=4096)
+def _money(locale: str, value: Decimal, currency: str | None) -> str:
+    digits = "0" * (2 if value == 0 or abs(value) >= 1 else 4)
+    rules = _rules(locale)
+    if not currency:
+        return str(numbers.format_decimal(value, format=f"0.{digits}", locale=rules))
+    pattern = f"¤#,##0.{digits}"
+    return str(
+        numbers.format_currency(
+            value, currency, format=pattern, locale=rules, currency_digits=False
+        )
+    )
+
+
+@lru_cache(maxsize=4096)
+def _away(locale: str, seconds: int) -> str:
+    gap = timedelta(seconds=seconds)
+    return str(
+        dates.format_timedelta(gap, add_direction=True, threshold=1.2, locale=_rules(locale))
+    )
 
 
 def _offset(gap: timedelta) -> str:
@@ -103,10 +143,10 @@ class Catalogue:
         """One value as it stands in a sentence; a number gets the language's grouping."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return str(value)
-        return str(numbers.format_decimal(value, locale=self.locale))
+        return _decimal(self.locale, value)
 
     def number(self, value: int | float | None) -> str:
-        return "–" if value is None else str(numbers.format_decimal(value, locale=self.locale))
+        return "–" if value is None else _decimal(self.locale, value)
 
     def compact(self, value: int | None) -> str:
         """12,345 as 12.3K; small numbers as they are."""
@@ -114,7 +154,7 @@ class Catalogue:
             return "–"
         if abs(value) < 10_000:
             return self.number(value)
-        return str(numbers.format_compact_decimal(value, locale=self.locale, fraction_digits=1))
+        return _compact(self.locale, value)
 
     def money(self, amount: str | Decimal | None, currency: str | None) -> str:
         """A decimal string as money; small amounts keep four digits. Unknown is never 0."""
@@ -124,17 +164,7 @@ class Catalogue:
             value = Decimal(amount)
         except InvalidOperation:
             return self.text("unknown")
-        digits = 2 if value == 0 or abs(value) >= 1 else 4
-        if not currency:
-            return str(
-                numbers.format_decimal(value, format=f"0.{'0' * digits}", locale=self.locale)
-            )
-        pattern = f"¤#,##0.{'0' * digits}"
-        return str(
-            numbers.format_currency(
-                value, currency, format=pattern, locale=self.locale, currency_digits=False
-            )
-        )
+        return _money(self.locale, value, currency)
 
     def moment(self, at: datetime | None, zone: tzinfo = UTC) -> str:
         """Date and time in a zone, with its distance from UTC: names such as CST mean several."""
@@ -148,9 +178,7 @@ class Catalogue:
         gap = at - now
         if abs(gap) < timedelta(seconds=5):
             return self.text("just now")
-        return str(
-            dates.format_timedelta(gap, add_direction=True, threshold=1.2, locale=self.locale)
-        )
+        return _away(self.locale, round(gap.total_seconds()))
 
     def duration(self, seconds: float | None) -> str:
         """Clock form: 0:07, 12:05, 1:02:05."""

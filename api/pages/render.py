@@ -19,6 +19,7 @@ from api import languages, queries, text, wire
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
 from api.pages.engine import EngineWatch
+from api.pages.folding import fold_texts
 from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.pages.viewer import LANGUAGE, remember, viewer_of
@@ -175,6 +176,7 @@ def environment(locale: str) -> jinja2.Environment:
         auto_reload=False,
     )
     made.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
+    fold_texts(made, words.text)
     filters: dict[str, Callable[..., Any]] = {
         "number": words.number,
         "compact": words.compact,
