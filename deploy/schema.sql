@@ -799,6 +799,8 @@ CREATE INDEX locks_document ON public.locks USING btree (document_id);
 
 CREATE INDEX model_calls_ended ON public.model_calls USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
+CREATE INDEX model_calls_ended_badly ON public.model_calls USING btree (status, started_at DESC, id DESC) WHERE (status = ANY (ARRAY['CANCELLED'::text, 'FAILED'::text, 'LOST'::text]));
+
 CREATE INDEX model_calls_newest ON public.model_calls USING btree (started_at DESC, id DESC);
 
 CREATE UNIQUE INDEX model_calls_number ON public.model_calls USING btree (run_id, round, step_name, part, number);
@@ -838,6 +840,8 @@ CREATE UNIQUE INDEX step_plans_in_force ON public.step_plans USING btree (run_id
 CREATE INDEX step_plans_voided ON public.step_plans USING btree (voided_at) WHERE (voided_at IS NOT NULL);
 
 CREATE UNIQUE INDEX steps_attempt ON public.steps USING btree (run_id, round, name, attempt);
+
+CREATE INDEX steps_by_quarter_of_all ON public.steps_by_quarter USING btree (at) INCLUDE (name, measure, bucket, steps) WHERE (kind IS NULL);
 
 CREATE INDEX steps_ended ON public.steps USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
