@@ -843,6 +843,8 @@ CREATE UNIQUE INDEX steps_attempt ON public.steps USING btree (run_id, round, na
 
 CREATE INDEX steps_by_quarter_of_all ON public.steps_by_quarter USING btree (at) INCLUDE (name, measure, bucket, steps) WHERE (kind IS NULL);
 
+CREATE INDEX steps_by_quarter_of_kind ON public.steps_by_quarter USING btree (kind, at) INCLUDE (profile, name, measure, bucket, steps) WHERE (kind IS NOT NULL);
+
 CREATE INDEX steps_ended ON public.steps USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE UNIQUE INDEX steps_one_running ON public.steps USING btree (run_id) WHERE (status = 'RUNNING'::text);

@@ -32,6 +32,9 @@ SELECT kind, actor, status, count(*) FROM runs GROUP BY kind, actor, status;
 -- Few calls end badly, and those are looked for: by the newest alone 300 calls are read for each found.
 CREATE INDEX model_calls_ended_badly ON model_calls (status, started_at DESC, id DESC)
     WHERE status IN ('CANCELLED', 'FAILED', 'LOST');
--- One row in six is of all kinds together; a look at a month without a filter read the others too.
+-- One row in six is of all kinds together; a look at a month read those of each kind too, or all of
+-- them, by as many pages as rows.
 CREATE INDEX steps_by_quarter_of_all ON steps_by_quarter (at)
     INCLUDE (name, measure, bucket, steps) WHERE kind IS NULL;
+CREATE INDEX steps_by_quarter_of_kind ON steps_by_quarter (kind, at)
+    INCLUDE (profile, name, measure, bucket, steps) WHERE kind IS NOT NULL;
