@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from activities.budget import Refused, reserve
 from activities.claim import Claimed
@@ -17,7 +17,7 @@ from activities.items import PartState, Place
 from activities.metering import Meter, Need
 from activities.model.client import ModelCall
 from activities.model.learned import Size
-from activities.projection import CallOpening, open_call
+from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import RunRow
 from activities.recording import Ear
 from activities.tools import Tools
@@ -25,7 +25,7 @@ from activities.watch import Watch
 from deploy.database import Connection, Result
 from workflows.budget import SECONDS
 from workflows.kinds.kind import Item
-from workflows.vocabulary import Reason, RunStatus
+from workflows.vocabulary import CallStatus, Reason, RunStatus
 
 
 class PartEndCode(StrEnum):
@@ -142,9 +142,9 @@ class Step:
                 return False
             run = fence.run
             if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
-                return False
+                return await _unsent(connection, opening)
             if fence.refusal is not None or not fence.plan_in_force:
-                return False
+                return await _unsent(connection, opening)
             refused = await reserve(connection, run, opening.call_id, opening.need, self.meter)
             if refused is None:
                 await open_call(connection, opening)
@@ -171,3 +171,17 @@ class Step:
             return None
         params = {"limit": self.claimed.run.limits.get(SECONDS)}
         return limited(part, Reason.LIMIT_SECONDS, params)
+
+
+async def _unsent(connection: Connection, opening: CallOpening) -> Literal[False]:
+    """No request is sent. Its row may be there, of a commit whose answer was lost before the run
+    was stopped: nobody else would ever close it."""
+    closing = CallClosing(
+        call_id=opening.call_id,
+        run_id=opening.run_id,
+        status=CallStatus.CANCELLED,
+        profile=opening.profile,
+        end_cause=Reason.INTERRUPTED,
+    )
+    await close_call(connection, closing)
+    return False

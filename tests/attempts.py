@@ -78,10 +78,13 @@ class Shop:
         self.attempts: list[Attempt] = []
         self._ends = contextlib.AsyncExitStack()
 
-    def worker(self, identity: Identity = HERE, *, pool: Pool | None = None) -> Tools:
-        """A worker of this process (or another machine's), with its own list and witness."""
+    def worker(
+        self, identity: Identity = HERE, *, pool: Pool | None = None, rounds_within: float = 0.0
+    ) -> Tools:
+        """A worker of this process (or another machine's), with its own list and witness. Its
+        attempts end with their round, unless they are to begin further ones for so many seconds."""
         mine = replace(identity, nonce=new_id()[-8:])
-        own = replace(self.settings, shutdown_grace=0.0)
+        own = replace(self.settings, shutdown_grace=0.0, rounds_within=rounds_within)
         made = Tools(
             settings=own,
             pool=self.pool if pool is None else pool,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 import pytest_asyncio
@@ -21,7 +22,7 @@ from tests.attempts import Shop, blocked
 from tests.fake_llm import Items, Reply, good_reviewer
 from tests.faults.kit import issues, planted
 from tests.faults.relay import COMMIT, Relay
-from workflows.vocabulary import StepName
+from workflows.vocabulary import EventType, StepName
 
 DONE = [("review", "SUCCEEDED", None), ("refine", "SUCCEEDED", None)]
 
@@ -83,6 +84,29 @@ async def test_a_call_whose_row_was_written_without_an_answer_is_made_once(
     assert len(shop.llm.requests) == 1
 
 
+async def test_a_call_whose_row_was_written_without_an_answer_is_closed_if_the_run_was_stopped(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    """The person's move waits behind the row's commit, and the second try behind the person."""
+    run_id = await shop.run(0)
+    watch = Watch(run_id=run_id, epoch=1)
+    got = await claim(worker, watch, 1, (StepName.REVIEW,))
+    assert isinstance(got, Claimed)
+    step = Step(tools=worker, watch=watch, claimed=got, closer=ReviewCloser(got))
+    async with shop.locked(run_id):
+        work = asyncio.create_task(execute(step))
+        await blocked(shop.pool)
+        stopping = asyncio.create_task(shop.move(run_id, EventType.RUN_INTERRUPTED))
+        await blocked(shop.pool, 2)
+        lost = relay.lose_answer(COMMIT)
+    await asyncio.wait_for(lost.wait(), 10)
+    await asyncio.wait_for(asyncio.gather(work, stopping), 20)
+    assert await shop.calls(run_id) == [("CANCELLED", "interrupted")]
+    assert await shop.steps(run_id) == [("review", "FAILED", "interrupted")]
+    assert await shop.told("SELECT calls FROM runs") == [(1,)]
+    assert not shop.llm.requests
+
+
 @pytest.mark.rule("own_items_known_again")
 async def test_an_item_that_was_stored_without_an_answer_is_there_once(
     shop: Shop, worker: Tools, relay: Relay
@@ -134,3 +158,23 @@ async def test_a_step_that_was_closed_without_an_answer_is_done(
     assert (await attempt.ends()).code == "done"
     assert await shop.steps(run_id) == DONE
     assert len(shop.llm.requests) == 2
+
+
+async def test_a_round_that_was_closed_without_an_answer_is_followed_by_another_activity(
+    shop: Shop, worker: Tools, relay: Relay
+) -> None:
+    """The attempt would have begun it itself, had it heard where its commit left the run."""
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    worker.settings = replace(worker.settings, rounds_within=20.0)
+    run_id = await shop.run()
+    async with shop.document_locked():
+        attempt = shop.attempt(worker, run_id)
+        await blocked(shop.pool)
+        lost = relay.lose_answer(COMMIT)
+    await asyncio.wait_for(lost.wait(), 10)
+    assert (await attempt.ends()).code == "done"
+    assert await shop.steps(run_id) == DONE
+    assert await shop.told("SELECT owner_worker FROM runs") == [(None,)]
+    assert (await shop.attempt(worker, run_id, round_=2).ends()).code == "done"
+    assert await shop.steps(run_id) == [*DONE, DONE[0]]
+    assert len(shop.llm.requests) == 3

@@ -230,7 +230,7 @@ CALL_ROWS = (
         "call_fenced",
         STEP,
         """            if fence.refusal is not None or not fence.plan_in_force:
-                return False
+                return await _unsent(connection, opening)
 """,
         "",
     ),
@@ -238,7 +238,7 @@ CALL_ROWS = (
         "call_needs_running",
         STEP,
         """            if run.status != RunStatus.RUNNING or run.epoch != claimed.run.epoch:
-                return False
+                return await _unsent(connection, opening)
 """,
         "",
     ),
