@@ -17,11 +17,12 @@ from temporalio.exceptions import ApplicationError
 from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
 from activities.execute import RetryLater, execute, wait_or_give_up
-from activities.hooks import Hook, committed, effect
+from activities.hooks import Hook, committed
 from activities.loaded import loaded
 from activities.lost import lose_calls
 from activities.missing import code_of
 from activities.model import tokens
+from activities.ownership import leave
 from activities.parts import SHORT_WAIT
 from activities.projection import StepClosing, close_step
 from activities.record import lock_run
@@ -33,7 +34,7 @@ from activities.tools import Tools
 from activities.transcript import TranscriptCloser
 from activities.upcoming import step_of
 from activities.watch import Watch
-from deploy.database import AWAY, Connection, reading
+from deploy.database import AWAY, Connection
 from workflows.contract import Outcome, WorkInput
 from workflows.failures import FailureType
 from workflows.vocabulary import Reason, RunStatus, StepName, StepStatus
@@ -44,8 +45,6 @@ FIRST_BEAT = 1.0
 """Seconds."""
 HAND_OVER_WAIT = 4.0
 """Seconds after a hand-over is asked for in which calls and step must be closed."""
-CLEAR_PATIENCE = 2.0
-"""Seconds in which giving up the ownership is tried again; later the sweep finds it."""
 
 
 async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> Outcome:
@@ -76,7 +75,8 @@ async def attempt(tools: Tools, given: WorkInput, names: Sequence[StepName]) -> 
         for task in aside:
             task.cancel()
         tools.in_flight.watches.discard(watch)
-        await _clear_owner(tools, watch)
+        if not (watch.deleted or watch.released):
+            await leave(tools, given.run_id)
 
 
 def _again(type_: FailureType, seconds: float) -> ApplicationError:
@@ -261,30 +261,3 @@ async def _record_fault(tools: Tools, watch: Watch, error: BaseException) -> flo
     except Exception:
         log.exception("fault not recorded", extra={"run_id": watch.run_id})
         return seconds
-
-
-async def _clear_owner(tools: Tools, watch: Watch) -> None:
-    """Gives up the ownership, our own only, and only if ours was the last step.
-
-    Does not wait for the disk: the next round would, and what a crash forgets the sweep sees.
-    """
-    if watch.deleted or watch.released:
-        return
-
-    async def clear(connection: Connection) -> None:
-        await connection.execute(
-            """
-            UPDATE runs r SET owner_worker = NULL
-            WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (
-                SELECT FROM steps s WHERE s.run_id = r.id AND s.status = 'RUNNING')
-              AND set_config('synchronous_commit', 'off', true) = 'off'
-            """,
-            watch.run_id,
-            tools.worker,
-        )
-
-    try:
-        async with effect(Hook.RELEASE):
-            await reading(tools.pool, clear, patience=CLEAR_PATIENCE)
-    except AWAY:
-        log.warning("owner not cleared, the sweep will see", extra={"run_id": watch.run_id})

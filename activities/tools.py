@@ -41,6 +41,8 @@ class Tools:
     searchable: bool = False
     suspects: set[str] = field(default_factory=set)
     """Runs whose execution may have been ended from outside; the sweep looks at them at once."""
+    unreleased: set[str] = field(default_factory=set)
+    """Runs that an attempt of this process has not given up yet (`activities.ownership`)."""
 
     @property
     def worker(self) -> str:

@@ -22,6 +22,7 @@ from activities.budget import read_timed, stop_timed
 from activities.checkpoint import abandon_open_step
 from activities.death import living
 from activities.hooks import Hook, committed, effect
+from activities.ownership import leave_rest
 from activities.presence import forget_old_workers
 from activities.reconcile import Sweep
 from activities.record import lock_run
@@ -84,6 +85,7 @@ class Reaper:
                 "SELECT set_config('idle_session_timeout', $1, false)", f"{STANDS_STILL * 1000:.0f}"
             )
             while True:
+                await leave_rest(self.tools)
                 await self._suspects()
                 if not self.leading:
                     self.leading = await connection.fetchval(

@@ -9,12 +9,14 @@ import pytest
 
 from activities.checkpoint import Checkpoint
 from activities.death import say_goodbye
-from deploy.database import Connection
+from activities.opening import StepOpening, open_step
+from activities.tools import Tools
+from deploy.database import Connection, new_id
 from tests.attempts import Attempt, Shop, blocked, moved
 from tests.fake_llm import Items, Reply
 from tests.faults.kit import issues
 from workflows.contract import Moved, TakeOver
-from workflows.vocabulary import EventType
+from workflows.vocabulary import EventType, StepName
 
 INTERRUPTED, RESUMED = EventType.RUN_INTERRUPTED, EventType.RUN_RESUMED
 
@@ -49,6 +51,51 @@ async def test_an_older_attempt_of_the_same_worker_leaves_the_newer_one_its_run(
     older = shop.attempt(newer.tools, run_id, epoch=7)
     assert (await older.ends()).code == "stale"
     assert await _owner(shop) == newer.tools.worker
+
+
+async def _owning(shop: Shop) -> tuple[str, Tools]:
+    """A run of this worker, between two steps."""
+    run_id, tools = await shop.run(), shop.worker()
+    await shop.pool.execute("UPDATE runs SET owner_worker = $1", tools.worker)
+    return run_id, tools
+
+
+async def test_an_attempt_that_is_told_to_end_while_it_gives_up_the_run_gives_it_up(
+    shop: Shop,
+) -> None:
+    run_id, tools = await _owning(shop)
+    async with shop.locked(run_id):
+        stale = shop.attempt(tools, run_id, epoch=7)
+        await blocked(shop.pool)
+        stale.tell()
+        await asyncio.wait({stale.task}, timeout=0.2)
+    assert (await stale.ends()).code == "stale"
+    assert await _owner(shop) is None
+
+
+@pytest.mark.rule("owner_kept_by_step")
+async def test_a_step_begun_while_an_older_attempt_gives_up_the_run_keeps_its_owner(
+    shop: Shop,
+) -> None:
+    run_id, tools = await _owning(shop)
+    opening = StepOpening(
+        run_id=run_id,
+        epoch=1,
+        step_id=new_id(),
+        plan_id=new_id(),
+        name=StepName.REVIEW,
+        round=1,
+        input_revision=0,
+        sources=(),
+        worker=tools.worker,
+        cut=(),
+    )
+    async with shop.locked(run_id) as connection:
+        stale = shop.attempt(tools, run_id, epoch=7)
+        await blocked(shop.pool)
+        await open_step(connection, opening)
+    assert (await stale.ends()).code == "stale"
+    assert await _owner(shop) == tools.worker
 
 
 @pytest.mark.rule("take_over_clears_owner")

@@ -64,6 +64,21 @@ async def test_a_stopped_run_keeps_no_open_step_of_a_dead_worker(shop: Shop) -> 
         await _closed(shop, run_id)
 
 
+async def test_a_run_that_an_attempt_could_not_give_up_is_given_up_later(shop: Shop) -> None:
+    run_id, tools = await shop.run(), shop.worker()
+    await shop.pool.execute("UPDATE runs SET owner_worker = $1", tools.worker)
+    async with shop.locked(run_id):
+        assert (await shop.attempt(tools, run_id, epoch=7).ends()).code == "stale"
+
+    async def given_up() -> bool:
+        return await shop.told("SELECT owner_worker FROM runs") == [(None,)]
+
+    assert not await given_up()
+    async with reaping(tools):
+        await shop.until(given_up, what="the run given up by the worker's own loop")
+    assert not tools.unreleased
+
+
 @pytest.mark.rule("reaper_sees_dead_steps")
 @pytest.mark.parametrize("own", [False, True], ids=["another's", "its own"])
 async def test_a_stopped_run_keeps_no_step_that_its_living_worker_forgot(

@@ -237,7 +237,7 @@ CHAINS = [
     Chain(
         play=failing_call,
         environment=QUICK,
-        points=["later.written", "later.committed", "release.before", "release.after"],
+        points=["later.written", "later.committed", "release.written", "release.committed"],
     ),
     Chain(play=failed_for_good, environment=QUICK, points=["fail.written", "fail.committed"]),
     Chain(play=fault_of_ours, environment=QUICK, points=["fault.written", "fault.committed"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.protocol.removals.removal import Removal
 
 ATTEMPT, DEATH, REAPER = "activities/attempt.py", "activities/death.py", "worker/reaper.py"
+OWNERSHIP = "activities/ownership.py"
 CHECKPOINT = "activities/checkpoint.py"
 
 _FREE = 'free = not row["locked"] and row["this_postmaster"] and row["age"] > 2'
@@ -158,13 +159,13 @@ OWNERS = (
     ),
     Removal(
         "owner_clears_own",
-        ATTEMPT,
+        OWNERSHIP,
         "WHERE r.id = $1 AND r.owner_worker = $2 AND NOT EXISTS (",
         "WHERE r.id = $1 AND $2::text IS NOT NULL AND NOT EXISTS (",
     ),
     Removal(
         "owner_kept_by_step",
-        ATTEMPT,
+        OWNERSHIP,
         "WHERE s.run_id = r.id AND s.status = 'RUNNING')",
         "WHERE s.run_id = r.id AND s.status = 'NEVER')",
     ),
