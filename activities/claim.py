@@ -19,6 +19,7 @@ from activities.hooks import Hook, committed, effect
 from activities.items import PartState, new_parts, read_parts
 from activities.lost import lose_calls
 from activities.material import StepMaterial, read_step
+from activities.missing import KindMissing
 from activities.model.profile import Profile
 from activities.opening import StepOpening, open_step, read_due, read_there
 from activities.presence import write_presence
@@ -180,7 +181,9 @@ async def _prepare(
         material = await read_step(connection, run, step, plan=plan, profile=chosen.profile)
         if material is None:
             return NotClaimed(code="deleted")
-        kind = tools.kinds[run.kind]
+        kind = tools.kinds.get(run.kind)
+        if kind is None:
+            raise KindMissing
         return _Prepared(
             run=run,
             round=round_,

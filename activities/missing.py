@@ -12,10 +12,15 @@ class RecordingMissing(Exception):
     """Its row is there, its file is not."""
 
 
+class KindMissing(Exception):
+    """No folder of this worker has the run's kind."""
+
+
 CODES: dict[type[BaseException], str] = {
     # A run older than the templates that runs keep drafts by those of today: its own may be gone.
     BadTemplate: "template_missing",
     RecordingMissing: "recording_missing",
+    KindMissing: "kind_missing",
 }
 
 

@@ -124,6 +124,12 @@ MISSING: Wordings = {
     "template_missing": (
         N_("Its template is no more: put the file back, restart API and worker, then resume."),
     ),
+    "kind_missing": (
+        N_(
+            "Its kind is not installed here: start API and worker with REDRAFT_KINDS_DIR set to the"
+            " folder that has it, then resume."
+        ),
+    ),
     "recording_missing": (
         N_("The file of its recording is not in the folder: put it back, then resume."),
     ),

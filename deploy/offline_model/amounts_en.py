@@ -26,6 +26,10 @@ ORDINALS = (
 _ORDINAL = re.compile(rf"\b({'|'.join(ORDINALS)}|\d+(?:st|nd|rd|th))\s+([a-z]+)\b", re.I)
 
 
+LATEST_YEAR = 2100
+"""A whole number beyond all years, as 36,000, is an amount though nobody says of what."""
+
+
 def ordinals(text: str) -> Iterable[Value]:
     """The third year; a "first" without a noun behind only orders the talk."""
     for match in _ORDINAL.finditer(text):
@@ -98,7 +102,8 @@ def _amount(text: str, tokens: Sequence[_Token], at: int, stop: int) -> Value | 
 
 def _telling(numbers: frozenset[float]) -> bool:
     """A number without unit is only kept when it is unlikely to be a figure of speech."""
-    return len(numbers) > 1 or any(number != int(number) for number in numbers)
+    odd = any(number != int(number) or number > LATEST_YEAR for number in numbers)
+    return len(numbers) > 1 or odd
 
 
 def _numbers(tokens: Sequence[_Token]) -> frozenset[float]:

@@ -21,6 +21,8 @@ from deploy.offline_model.sources import (
 USED = 0.75
 """Weight of a value that the document already gives in another sentence."""
 SIZED = frozenset(("money", "count", "count-zh", "percent", "bare", "label"))
+UNSAID = frozenset(("money", "percent"))
+"""Units that speakers leave out."""
 SLIP = 12
 """How many times larger or smaller a mistaken amount may be."""
 REPEATED = 0.1
@@ -55,6 +57,8 @@ class Rival:
 def rival(source: Source, text: str, sentence: tuple[int, int], value: Value) -> Rival | None:
     """The value the source gives instead, or None when it agrees, is silent, or is not clear."""
     ctx = context(text, sentence, value.start, value.phrase_end)
+    if value.kind in UNSAID and source.says_plainly(value.scaled, ctx.weights.keys()):
+        return None  # "the new one at 900, the used one at 450"
     beside, elsewhere = _told(text, sentence, value)
     same, others = 0.0, dict[frozenset[float], list[Rival]]()
     for said in source.said:

@@ -4,7 +4,7 @@ import bisect
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deploy.offline_model.measures import Value
@@ -20,6 +20,7 @@ WIDE = 400
 EARLIER = 0.3
 """Weight of the words before the sentence, and how many characters of them are looked at."""
 BACK = 120
+_PLAIN = re.compile(r"(?<![\d.,A-Za-z])\d[\d,]*(?:\.\d+)?(?![\d%A-Za-z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +52,15 @@ class Source:
     rarity: Mapping[str, float] = field(default_factory=dict)
     line_words: list[Sequence[Word]] = field(default_factory=list)
     line_starts: list[int] = field(default_factory=list)
+    plain: Mapping[float, list[int]] = field(default_factory=dict)
+    """Numbers in digits that say of nothing how much, with the lines that have them."""
 
     @classmethod
     def of(cls, lines: Sequence[SourceLine]) -> "Source":
         source = cls(lines=lines)
         postings: dict[str, list[int]] = defaultdict(list)
         seen_in: Counter[str] = Counter()
+        plain: dict[float, list[int]] = defaultdict(list)
         count = 0
         for order, line in enumerate(lines):
             found = words(line.text)
@@ -66,7 +70,10 @@ class Source:
             for at, word in enumerate(found):
                 postings[word.stem].append(count + at)
             seen_in.update({word.stem for word in found})
-            for value in values(line.text):
+            told = values(line.text)
+            for number in _without_unit(line.text, told):
+                plain[number].append(order)
+            for value in told:
                 at = count + bisect.bisect_left(starts, value.start)
                 source.said.append(
                     Said(
@@ -77,7 +84,7 @@ class Source:
                     )
                 )
             count += len(found)
-        source.postings = postings
+        source.postings, source.plain = postings, plain
         total = len(lines) + 1
         source.rarity = {
             name: math.log(1 + total / (1 + times)) / math.log(1 + total)
@@ -89,6 +96,14 @@ class Source:
     def speakers(self) -> Sequence[str]:
         return list(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
 
+    def says_plainly(self, numbers: frozenset[float], stems: Collection[str]) -> bool:
+        """Whether one of them stands without a unit in a line that has one of these words."""
+        return any(
+            not stems.isdisjoint(word.stem for word in self.line_words[order])
+            for number in numbers
+            for order in self.plain.get(number, ())
+        )
+
     def near(self, name: str, at: int) -> float:
         """1 for a word beside the place, falling with distance, 0 beyond reach."""
         places = self.postings.get(name)
@@ -98,6 +113,13 @@ class Source:
         around = places[max(0, index - 1) : index + 1]
         distance = min(abs(place - at) for place in around)
         return 0 if distance > REACH else 1 / (1 + distance / 12)
+
+
+def _without_unit(text: str, told: Sequence[Value]) -> Iterable[float]:
+    spans = [(value.start, value.end) for value in told]
+    for found in _PLAIN.finditer(text):
+        if not any(found.start() < end and start < found.end() for start, end in spans):
+            yield float(found.group().replace(",", ""))
 
 
 def place_in(source: Source, order: int, start: int, end: int) -> Place:

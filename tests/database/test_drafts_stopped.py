@@ -162,6 +162,19 @@ async def test_an_old_run_whose_template_is_gone_fails_at_once_and_says_so(shop:
     assert (await attempt(tools, run_id, epoch=2)).code == "done"
 
 
+async def test_a_run_whose_kind_is_not_installed_fails_at_once_and_says_so(shop: Shop) -> None:
+    """As after a restore on a machine without the folder; it looked like a fault of ours."""
+    run_id, tools = await drafted_run(shop), shop.worker()
+    await shop.pool.execute("UPDATE runs SET kind = 'protocol'")
+    with pytest.raises(ApplicationError):
+        await attempt(tools, run_id)
+    [told] = await shop.told("SELECT status, reason_code, reason_params ->> 'code' FROM runs")
+    assert told == ("FAILED", "internal", "kind_missing")
+    await shop.pool.execute("UPDATE runs SET kind = 'minutes'")
+    await shop.move(run_id, EventType.RUN_RESUMED)
+    assert (await attempt(tools, run_id, epoch=2)).code == "done"
+
+
 async def test_an_old_run_that_was_planned_before_its_template_went_is_drafted_by_its_plan(
     shop: Shop,
 ) -> None:

@@ -185,6 +185,23 @@ def test_what_is_known_of_the_document_counts_as_said() -> None:
     assert review(prompt(planted, ENGLISH, about))["items"] == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "third"), [("900", "450", "700"), ("36,000", "21,500", "18,000")]
+)
+def test_an_amount_that_was_said_without_its_unit_is_said(one: str, other: str, third: str) -> None:
+    """An amount of something else, said with its unit, took its place in a true text."""
+    source = (
+        f"T1: Tom: He pays nothing for ventilation. I estimate {third} euros.\n"
+        "T2: Ana: Second item, the ovens.\n"
+        f"T3: Priya: Two offers. Miwe at {one} and a used Wachtel at {other}.\n"
+    )
+    document = f"# Ovens\n\n- The Miwe costs {one} euros and the used Wachtel {other} euros.\n"
+    assert review(prompt(document, source))["items"] == []
+    chinese = f"T1: 本：我估计要{third}元。\nT2: 克：两家报价，米维{one}，二手的瓦赫特{other}。\n"
+    document = f"# 烤炉\n\n- 米维的价格是{one}元，二手瓦赫特{other}元。\n"
+    assert review(prompt(document, chinese))["items"] == []
+
+
 def test_a_role_that_nobody_has_is_not_given_a_task() -> None:
     source = "T1: Project Manager: I could put the notes into the shared folder ."
     document = "- **Quality Manager**: put the notes into the shared folder.\n"

@@ -111,6 +111,13 @@ def test_a_wrong_chinese_fact_is_found_and_corrected(body: str, right: str) -> N
     assert right in body.replace(finding.quote, finding.suggestion)
 
 
+def test_an_amount_that_was_said_without_its_unit_has_no_other_value() -> None:
+    """Of "36,000 and a used Wachtel" the rule took the words behind for what was counted."""
+    said = "Priya: Two offers. Miwe at 36,000 and a used Wachtel at 21,500.\nTom: The used one?"
+    body = "# Ovens\n\n- The Miwe costs 36,000 euros and the used Wachtel 21,500 euros.\n"
+    assert findings(body, said) == ()
+
+
 def test_a_verb_behind_a_number_is_no_unit_of_it() -> None:
     finding = only("Of the pallets, 2,100 are going to the warehouse.")
     assert finding.quote == "2,100"

@@ -157,7 +157,14 @@ def _other_value_in(
 ) -> _Match | None:
     """Kept, because most sentences with amounts are right and stay through all rounds."""
     facts = facts_of(sources)
-    rated = _rated(facts, sentence, mention, _fitting(facts, mention))
+    # Its own value counts whatever word stands behind it: "36,000 and a used one at 21,500".
+    said = [
+        _Match(mention=other, line=at)
+        for value in mention.values
+        for at, other in facts.valued.get(value, ())
+        if other.unit in ("", mention.unit)
+    ]
+    rated = _rated(facts, sentence, mention, [*_fitting(facts, mention), *said])
     own = [one for one in rated if one.match.mention.values & mention.values]
     others = [one for one in rated if one not in own]
     if not others or any(one.score * SURELY > others[0].score for one in own):
