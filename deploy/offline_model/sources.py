@@ -4,7 +4,7 @@ import bisect
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from deploy.offline_model.measures import Value
@@ -96,7 +96,7 @@ class Source:
     def speakers(self) -> Sequence[str]:
         return list(dict.fromkeys(line.speaker for line in self.lines if line.speaker))
 
-    def says_plainly(self, numbers: frozenset[float], stems: Collection[str]) -> bool:
+    def says_plainly(self, numbers: frozenset[float], stems: Set[str]) -> bool:
         """Whether one of them stands without a unit in a line that has one of these words."""
         return any(
             not stems.isdisjoint(word.stem for word in self.line_words[order])
