@@ -220,11 +220,11 @@ def choose(
     temporal: Temporal | None,
     *,
     kept: Mapping[str, int],
+    api_port: int | None,
 ) -> Wiring:
-    """Takes the ports of our own processes; `kept` holds those of the last start."""
-    if options.port is not None:
-        api_port = chosen.exactly(options.port, options.host)
-    else:
+    """Takes the ports of our own processes; `kept` holds those of the last start, `api_port` is
+    taken already where one was asked for."""
+    if api_port is None:
         api_port = chosen.next_free(ports.API, options.host)
     return Wiring(
         options=options,

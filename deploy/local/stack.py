@@ -122,7 +122,9 @@ class Stack:
         )
 
     def _wire(self) -> services.Wiring:
-        kept = self._kept_ports()
+        kept, asked = self._kept_ports(), self.options.port
+        # Before any part takes its own: all others can give way, this one cannot.
+        pages = None if asked is None else self._ports.exactly(asked, self.options.host)
 
         def port(name: str, wish: int) -> int:
             return self._ports.next_free(wish, kept=kept.get(name))
@@ -146,7 +148,9 @@ class Stack:
                 http_port=port("temporal_http", ports.TEMPORAL_HTTP),
                 metrics_port=port("temporal_metrics", ports.TEMPORAL_METRICS),
             )
-        return services.choose(self.options, self.data, self._ports, database, engine, kept=kept)
+        return services.choose(
+            self.options, self.data, self._ports, database, engine, kept=kept, api_port=pages
+        )
 
     def _kept_ports(self) -> dict[str, int]:
         """Of the last start over this folder, but for the one that is asked for the pages now."""

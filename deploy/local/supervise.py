@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.local.errors import PartFailed
-from deploy.local.processes import Command, ProcessTable, Running, rotate, tail
+from deploy.local.processes import Command, ProcessTable, Running, rotate, size_of, tail
 
 _WINDOW = 60.0
 _ASK_EVERY = 3.0
@@ -62,6 +62,7 @@ class Child:
         self._table = table
         self._say = say
         self._recent: deque[float] = deque()
+        self._before: int | None = None
 
     @property
     def answering(self) -> int | None:
@@ -74,6 +75,8 @@ class Child:
             began = time.monotonic()
             await self.part.prepare()
             command = self.part.command()
+            if self._before is None:
+                self._before = size_of(command.log)
             self.running = self._table.spawn(command)
             trouble = await self._until_trouble(self.running, command.log)
             self.ready.clear()
@@ -140,7 +143,7 @@ class Child:
         if len(self._recent) > len(delays):
             raise PartFailed(
                 f"{self.part.name} {trouble}. It was started again {len(delays)} times within a "
-                f"minute, which did not help. The last lines of {log}:\n{tail(log)}"
+                f"minute, which did not help. {self._last_words(log)}"
             )
         self.restarts += 1
         delay = delays[len(self._recent) - 1]
@@ -150,3 +153,12 @@ class Child:
             f"({len(self._recent)} of {len(delays)} in a minute)"
         )
         await asyncio.sleep(delay)
+
+    def _last_words(self, log: Path) -> str:
+        """What the part wrote since this `up` began; the log has earlier ones' before that."""
+        before = self._before or 0
+        # Smaller than it was: it was cut meanwhile, and all that is in it is new.
+        said = tail(log, since=before if size_of(log) >= before else 0)
+        if not said.strip():
+            return f"It wrote nothing to {log} since this start."
+        return f"What it wrote last to {log} since this start:\n{said}"

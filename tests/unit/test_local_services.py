@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from deploy.local import ports
 from deploy.local.__main__ import _without_joined
 from deploy.local.control import reset
 from deploy.local.data import DataDirectory, write_versions
 from deploy.local.options import Options
 from deploy.local.ports import Ports
 from deploy.local.services import Wiring
+from deploy.local.stack import Stack
 from deploy.local.temporal import Temporal
 from deploy.settings import default_root
 from tests.services import free_port
@@ -99,8 +101,8 @@ def test_only_migrations_get_the_owner_of_the_database(data: DataDirectory) -> N
 
 def test_each_worker_has_its_own_port_and_log(data: DataDirectory) -> None:
     commands = [part.command() for part in wiring(data).workers()]
-    ports = [command.environment["REDRAFT_WORKER_HEALTH_PORT"] for command in commands]
-    assert ports == ["8440", "8441"]
+    given = [command.environment["REDRAFT_WORKER_HEALTH_PORT"] for command in commands]
+    assert given == ["8440", "8441"]
     assert len({command.log for command in commands}) == 2
     assert "REDRAFT_WORKER_HEALTH_PORT" not in wiring(data).environment_text()
 
@@ -146,13 +148,26 @@ def test_a_joined_terminal_starts_and_looks_at_the_stack_it_joined(
 
 
 def test_a_free_port_of_the_last_start_is_kept() -> None:
-    ports = Ports()
+    chosen = Ports()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         busy = taken.getsockname()[1]
-        assert ports.next_free(busy, kept=busy) > busy
+        assert chosen.next_free(busy, kept=busy) > busy
     free = free_port()
-    assert ports.next_free(free - 1, kept=free) == free
+    assert chosen.next_free(free - 1, kept=free) == free
     assert Ports().next_free(free, kept=free) != free or sys.platform != "linux"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ports are held by names of Linux")
+async def test_a_part_gives_way_to_the_port_that_was_asked_for(
+    data: DataDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = free_port()
+    monkeypatch.setattr(ports, "POSTGRES", wanted)
+    options = Options(data=data.root, port=wanted, temporal_address="127.0.0.1:7233")
+    wired = Stack(options, data, lambda _: None)._wire()
+    assert wired.api_port == wanted
+    assert wired.postgres is not None
+    assert wired.postgres.port > wanted
 
 
 def test_the_recogniser_is_named_only_where_it_was_asked_for(data: DataDirectory) -> None:

@@ -65,6 +65,26 @@ def test_of_a_log_only_what_was_written_since_is_quoted(tmp_path: Path) -> None:
     assert tail(log) == "an earlier failure\none\ntwo"
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("import sys; sys.exit('now')", "since this start:\nnow"), ("raise SystemExit(3)", "nothing")],
+)
+async def test_what_an_earlier_start_wrote_is_not_quoted(
+    tmp_path: Path, script: str, said: str
+) -> None:
+    (tmp_path / "child.log").write_text("yesterday's failure\n")
+    part = Part(
+        name="Broken",
+        command=lambda: command(tmp_path, script),
+        check=refuses,
+        delays=QUICK[:1],
+    )
+    with pytest.raises(PartFailed) as failed:
+        await asyncio.wait_for(Child(part, ProcessTable(), lambda _: None).watch(), 30)
+    assert said in str(failed.value)
+    assert "yesterday" not in str(failed.value)
+
+
 async def test_killed_child_is_started_again_and_its_end_is_reported(tmp_path: Path) -> None:
     reaped: list[tuple[int, float]] = []
 
