@@ -31,8 +31,8 @@ class Used:
     closed: Amounts
     reserved: Amounts
     warned: Mapping[str, Any]
-    currency: str | None
-    """Of what the run cost so far."""
+    currencies: tuple[str, ...]
+    """Of what was paid and is reserved; amounts in several have no sum, so `closed` has no cost."""
     known: bool
     """The call that was named has its row already: the answer of its commit was lost."""
 
@@ -45,8 +45,8 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
     """Sums over the run's calls; a call counts from its row on, a cost that nobody knows is 0."""
     row = await connection.fetchrow(
         """
-        SELECT r.calls, r.tokens_input + r.tokens_output AS tokens, r.warned, r.currency,
-               c.cost, c.open_tokens, c.open_cost, c.known,
+        SELECT r.calls, r.tokens_input + r.tokens_output AS tokens, r.warned,
+               c.cost, c.open_tokens, c.open_cost, c.currencies, c.known,
                r.seconds_running + coalesce(
                    extract(epoch FROM clock_timestamp() - r.running_since), 0)::float AS seconds
         FROM runs r, LATERAL (
@@ -55,6 +55,9 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
                        AS open_tokens,
                    coalesce(sum(m.reserved_cost) FILTER (WHERE m.status = 'STARTED'), 0)
                        AS open_cost,
+                   coalesce(array_agg(DISTINCT m.currency) FILTER (WHERE m.currency IS NOT NULL
+                       AND (m.cost > 0 OR m.status = 'STARTED' AND m.reserved_cost > 0)), '{}')
+                       AS currencies,
                    coalesce(bool_or(m.id = $2::uuid), false) AS known
             FROM model_calls m WHERE m.run_id = r.id) c
         WHERE r.id = $1
@@ -63,16 +66,17 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
         call_id,
     )
     assert row is not None, "the caller holds the row's lock"
+    paid = {COST: Decimal(row["cost"])} if len(row["currencies"]) < 2 else {}
     return Used(
         closed={
             CALLS: Decimal(row["calls"]),
             TOKENS: Decimal(row["tokens"]),
-            COST: Decimal(row["cost"]),
             SECONDS: Decimal(str(row["seconds"])),
+            **paid,
         },
         reserved={TOKENS: Decimal(row["open_tokens"]), COST: Decimal(row["open_cost"])},
         warned=row["warned"],
-        currency=row["currency"],
+        currencies=tuple(row["currencies"]),
         known=row["known"],
     )
 
@@ -96,11 +100,10 @@ async def reserve(
     if used.known:
         return None
     cost = need.cost
-    # An amount in another money counts for nothing against what was used: nobody knows a rate.
-    foreign = cost != _ZERO and used.currency not in (None, pricing.currency(need.profile.prices))
+    foreign = _foreign(used, need)
     if COST in limits and (cost is None or foreign):
         told = {"limit": budget.plain(COST, limits[COST]), "profile": need.profile.name}
-        return Refused(reason=Reason.PRICE_UNKNOWN, params=told)
+        return Refused(reason=Reason.PRICE_UNKNOWN, params={**told, **foreign})
     mine = {CALLS: Decimal(1), TOKENS: Decimal(need.tokens), COST: cost or _ZERO}
     more = meter.more
     before = {name: amount + more.get(name, _ZERO) for name, amount in used.all.items()}
@@ -112,6 +115,17 @@ async def reserve(
     now = {**used.closed, CALLS: after[CALLS]}
     await _warn(connection, run.id, limits, used.warned, now)
     return None
+
+
+def _foreign(used: Used, need: Need) -> dict[str, str]:
+    """What was paid in and what the call is priced in, where those have no sum; {} = they have.
+
+    An amount in another money counts for nothing against what was used: nobody knows a rate."""
+    own = pricing.currency(need.profile.prices) or ""
+    others = [one for one in used.currencies if one != own]
+    if len(used.currencies) < 2 and (need.cost in (None, _ZERO) or not others):
+        return {}
+    return {"paid": ", ".join(used.currencies), "currency": own}
 
 
 async def warn(connection: Connection, run_id: str, limits: Mapping[str, Any]) -> None:
@@ -151,7 +165,7 @@ async def used_now(connection: Connection, run_id: str, reason: Reason) -> dict[
     if name is None:
         return {}
     used = await read_used(connection, run_id)
-    return {"used": budget.plain(name, used.closed[name])}
+    return {"used": budget.plain(name, used.closed[name])} if name in used.closed else {}
 
 
 # the time of a run

@@ -84,9 +84,9 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         WITH opened AS (
             INSERT INTO model_calls (id, run_id, step_id, plan_id, step_name, round, part, number,
                 status, model, profile, profile_version, kind_version, tokens_input,
-                reserved_tokens, prompt_hash, reserved_cost, estimated_input, wide)
+                reserved_tokens, prompt_hash, reserved_cost, estimated_input, wide, currency)
             SELECT $1, $2, $3, $4, $5, $6, $7, coalesce(max(c.number), 0) + 1,
-                'STARTED', $8, $9, $10, $11, $12, $13, $14, $15, $18, $19
+                'STARTED', $8, $9, $10, $11, $12, $13, $14, $15, $18, $19, $20
             FROM model_calls c
             WHERE c.run_id = $2 AND c.round = $6 AND c.step_name = $5 AND c.part = $7
             ON CONFLICT (id) DO NOTHING
@@ -107,12 +107,8 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.run_id,
         opening.step_id,
         opening.plan_id,
-        opening.step_name,
-        opening.round,
-        opening.part,
-        opening.profile.model,
-        opening.profile.name,
-        opening.profile.version,
+        *(opening.step_name, opening.round, opening.part),
+        *(opening.profile.model, opening.profile.name, opening.profile.version),
         opening.kind_version,
         opening.need.prompt,
         opening.need.tokens,
@@ -120,7 +116,7 @@ async def _insert_call(connection: Connection, opening: CallOpening) -> int | No
         opening.need.cost,
         None if opening.recipe is None else dict(opening.recipe),
         opening.body_seconds,
-        *(opening.size.tokens, opening.size.wide),
+        *(opening.size.tokens, opening.size.wide, pricing.currency(opening.profile.prices)),
     )
     return number
 
@@ -241,21 +237,21 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                 tokens_output = r.tokens_output + coalesce($6, 0) - late * output,
                 tokens_cached = r.tokens_cached + coalesce($7, 0) - late * cached,
                 tokens_reasoning = r.tokens_reasoning + coalesce($8, 0) - late * reasoning,
-                cost = (SELECT CASE WHEN bool_and(n.cost IS NOT NULL OR n.made = 'unknown')
-                                         AND count(n.cost) > 0
-                                    THEN least(sum(n.cost), 999999999) END
-                        FROM (SELECT c.cost, c.usage_source AS made FROM model_calls c
-                              WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
-                              UNION ALL SELECT $10, $9) n),
-                currency = coalesce($11, r.currency), cost_is_estimate = r.cost_is_estimate
+                (cost, currency) = (SELECT
+                  CASE WHEN bool_and(n.cost IS NOT NULL OR n.made = 'unknown') AND count(n.cost) > 0
+                    AND count(DISTINCT n.paid) < 2 THEN least(sum(n.cost), 999999999) END, CASE WHEN
+                    count(DISTINCT n.paid) < 2 THEN coalesce(min(n.paid), $11, r.currency) END
+                    FROM (SELECT c.cost, c.usage_source AS made,
+                              CASE WHEN c.cost > 0 THEN c.currency END AS paid FROM model_calls c
+                          WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1
+                          UNION ALL SELECT $10, $9, CASE WHEN $10 > 0 THEN $11 END) n),
+                cost_is_estimate = r.cost_is_estimate
                     OR $9 <> 'reported' AND coalesce(greatest($5::bigint + $6, $10), 1) > 0,
                 failures = CASE WHEN $32 THEN 0 ELSE r.failures END,
                 failing_since = CASE WHEN $32 THEN NULL ELSE r.failing_since END,
                 last_error_code = CASE WHEN $32 AND (r.failures > 0 OR r.failing_since IS NOT NULL)
-                    THEN NULL ELSE r.last_error_code END,
-                last_progress_at = now()
-            FROM before WHERE r.id = $19
-            RETURNING r.limits
+                    THEN NULL ELSE r.last_error_code END, last_progress_at = now()
+            FROM before WHERE r.id = $19 RETURNING r.limits
         )
         SELECT status, end_cause, items_kept, part, number, step_id, round, step_name,
                (SELECT limits FROM totals) AS limits FROM ended

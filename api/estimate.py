@@ -6,10 +6,11 @@ Everything that would be refused at the start is refused here, with the same poi
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
@@ -47,7 +48,8 @@ async def estimated(state: State, wanted: requests.Planned) -> Estimate:
     async with state.pool.acquire() as connection:
         await inserts.require_profile(connection, wanted.profile, kind)
         limits = budget.changed({}, wanted.limits.named() if wanted.limits is not None else {})
-        await require_price(connection, wanted.profile, limits, f"/limits/{budget.COST}")
+        at, hears = f"/limits/{budget.COST}", wanted.audio_seconds is not None
+        await require_price(connection, wanted.profile, limits, at, hears=hears)
         profile = await queries.newest_profile(connection, wanted.profile)
         assert profile is not None, "it was required"
         habits = await queries.habits(connection, profile.name, profile.model, kind.name)
@@ -93,7 +95,7 @@ def _heard(
     prices, again = None if speech is None else speech.prices, step.repeats.high / step.parts.high
     least = pricing.sound(prices, seconds=seconds, at=today)
     most = pricing.sound(prices, seconds=seconds * (1 + again), at=today)
-    return _planned(step, _cost(least, most))
+    return _planned(step, _cost(least, most), prices)
 
 
 def _step(step: StepEstimate, profile: wire.Profile, today: date) -> PlannedStep:
@@ -102,10 +104,12 @@ def _step(step: StepEstimate, profile: wire.Profile, today: date) -> PlannedStep
         prices, input=step.input.low, output=step.output.low, cached=step.shared, at=today
     )
     most = pricing.price(prices, input=step.input.high, output=step.output.high, at=today)
-    return _planned(step, _cost(least, most))
+    return _planned(step, _cost(least, most), prices)
 
 
-def _planned(step: StepEstimate, cost: CostSpan | None) -> PlannedStep:
+def _planned(
+    step: StepEstimate, cost: CostSpan | None, prices: Mapping[str, Any] | None
+) -> PlannedStep:
     return PlannedStep(
         name=step.name,
         times=_span(step.times),
@@ -114,6 +118,7 @@ def _planned(step: StepEstimate, cost: CostSpan | None) -> PlannedStep:
         repeats=_span(step.repeats),
         tokens=TokenSpans(input=_span(step.input), output=_span(step.output)),
         cost=cost,
+        currency=pricing.currency(prices),
         replies="measured" if step.measured else "assumed",
     )
 
@@ -126,7 +131,8 @@ def _answer(
         input=_sum([step.tokens.input for step in steps]),
         output=_sum([step.tokens.output for step in steps]),
     )
-    cost = _total([step.cost for step in steps])
+    costs = _by_currency(steps)
+    cost = next(iter(costs.values()), None) if len(costs) == 1 else None
     most = {
         budget.CALLS: Decimal(calls.max),
         budget.TOKENS: Decimal(tokens.input.max + tokens.output.max),
@@ -143,7 +149,8 @@ def _answer(
         calls=calls,
         tokens=tokens,
         cost=cost,
-        currency=pricing.currency(profile.prices),
+        currency=next(iter(costs), pricing.currency(profile.prices)) if len(costs) < 2 else None,
+        costs=costs,
         may_stop_at=[name for name, limit in limits.items() if most.get(name, limit) > limit],
     )
 
@@ -161,11 +168,17 @@ def _cost(least: Decimal | None, most: Decimal | None) -> CostSpan | None:
     return None if low is None or high is None else CostSpan(min=low, max=high)
 
 
-def _total(costs: list[CostSpan | None]) -> CostSpan | None:
-    known = [cost for cost in costs if cost is not None]
-    if len(known) < len(costs):
-        return None
-    return _cost(
-        sum((Decimal(cost.min) for cost in known), Decimal(0)),
-        sum((Decimal(cost.max) for cost in known), Decimal(0)),
-    )
+def _by_currency(steps: list[PlannedStep]) -> dict[str, CostSpan]:
+    """The sum in each; {} where a price is unknown. What is free costs nothing in any."""
+    priced = [(step.currency, step.cost) for step in steps if step.currency and step.cost]
+    if len(priced) < len(steps):
+        return {}
+    paid = [(name, cost) for name, cost in priced if Decimal(cost.max)] or priced[-1:]
+    found = dict[str, CostSpan]()
+    for name, cost in sorted(paid, key=lambda one: one[0]):
+        before = found.get(name, CostSpan(min="0", max="0"))
+        least, most = (Decimal(before.min), Decimal(before.max))
+        total = _cost(least + Decimal(cost.min), most + Decimal(cost.max))
+        assert total is not None, "both are known"
+        found[name] = total
+    return found

@@ -169,7 +169,8 @@ def _sum_by(
 
 
 def _sums(rows: Sequence[Sum]) -> _Sums:
-    priced = [row for row in rows if row["currency"]]
+    paid = [row for row in rows if row["currency"] and row["cost"]]
+    priced = paid or [row for row in rows if row["currency"]]
     used = _sum_by(priced, lambda row: row["currency"], lambda row: row["calls"])
     currencies = sorted(used, key=lambda name: (-used[name], name))
     return _Sums(rows=rows, currency=next(iter(currencies), None), currencies=sorted(currencies))
@@ -229,23 +230,41 @@ def _tokens_by(sums: _Sums) -> told.TokensBy:
 
 
 def _cost(rows: Iterable[Sum], currency: str | None) -> str | None:
-    """None when no price is known; calls in another currency are not in the sum."""
-    known = [row["cost"] for row in rows if row["cost"] is not None and row["currency"] == currency]
+    """None when no price is known; calls in another currency are not in the sum, but nothing is
+    nothing in each."""
+    costs = [(row["cost"], row["currency"]) for row in rows if row["cost"] is not None]
+    known = [cost for cost, its in costs if its == currency or not cost]
     return wire.money(sum(known, Decimal(0))) if known else None
 
 
-def _cost_by(sums: _Sums) -> told.CostBy:
-    def split(column: str) -> dict[str, str | None]:
-        return {name: _cost(rows, sums.currency) for name, rows in _by(sums, column).items()}
+def _costs(rows: Iterable[Sum]) -> dict[str, str | None]:
+    """By currency, in which something was paid."""
+    found: dict[str, Decimal] = defaultdict(Decimal)
+    for row in rows:
+        if row["cost"] and row["currency"]:
+            found[row["currency"]] += row["cost"]
+    return {name: wire.money(cost) for name, cost in sorted(found.items())}
 
+
+def _cost_sums(sums: _Sums, currency: str | None) -> dict[str, Any]:
+    def split(column: str) -> dict[str, str | None]:
+        return {name: _cost(rows, currency) for name, rows in _by(sums, column).items()}
+
+    return {
+        "total": _cost(sums.rows, currency),
+        "by_model": split("model"),
+        "by_kind": split("kind"),
+        "by_profile": split("profile"),
+    }
+
+
+def _cost_by(sums: _Sums) -> told.CostBy:
     return told.CostBy(
-        total=_cost(sums.rows, sums.currency),
+        **_cost_sums(sums, sums.currency),
         currency=sums.currency,
         currencies=list(sums.currencies),
+        by_currency={name: told.CostSums(**_cost_sums(sums, name)) for name in sums.currencies},
         unpriced_calls=sum(row["unpriced"] for row in sums.rows),
-        by_model=split("model"),
-        by_kind=split("kind"),
-        by_profile=split("profile"),
     )
 
 
@@ -254,6 +273,7 @@ def _wasted(rows: Sequence[Sum], currency: str | None) -> told.Wasted:
         tokens=sum(row["input"] + row["output"] for row in rows),
         cost=_cost(rows, currency) if rows else "0",
         calls=sum(row["calls"] for row in rows),
+        costs=_costs(rows),
     )
 
 
@@ -322,5 +342,6 @@ def _point(
         tokens_output=tokens.output,
         tokens_wasted=sum(r["input"] + r["output"] for r in rows if r["fate"] in _FATES),
         cost=_cost(rows, currency) if rows else "0",
+        costs=_costs(rows),
         **counts,
     )

@@ -16,7 +16,7 @@ from api import checks, edits, inserts, moving, requests
 from api.errors import misfit
 from api.idempotency import Done, Tools
 from deploy.database import Connection
-from workflows import budget
+from workflows import budget, pricing
 from workflows.vocabulary import LIMITS, ErrorCode, EventType, Reason, RunStatus, Signal
 
 
@@ -78,6 +78,11 @@ async def _check_limits(
             raise moving.conflict(
                 row, ErrorCode.LIMIT_REQUIRED, "raise the limit first", limit=row.reason_code
             )
+    sets_cost = wanted.limits is not None and wanted.limits.max_cost is not None
+    if limits.get(budget.COST) is not None and (
+        sets_cost or wanted.profile is not None or row.reason_code == Reason.PRICE_UNKNOWN
+    ):
+        await _require_one_currency(connection, row, profile)
     if row.reason_code == Reason.PRICE_UNKNOWN:
         unpriced = await checks.unpriced(connection, profile, hears=hears)
         if limits.get(budget.COST) is not None and unpriced:
@@ -87,11 +92,37 @@ async def _check_limits(
                 "resume with a profile that has a price, or without the cost limit",
                 profile=unpriced,
             )
-    elif wanted.limits is not None and wanted.limits.max_cost is not None:
+    elif sets_cost:
         at = f"/limits/{budget.COST}"
         await checks.require_price(connection, profile, limits, at, hears=hears)
     elif wanted.profile is not None:
         await checks.require_price(connection, profile, limits, "/profile", hears=hears)
+
+
+async def _require_one_currency(connection: Connection, row: record.RunRow, profile: str) -> None:
+    """A limit holds one sum: what was paid already is in the profile's currency, or nothing was."""
+    found = await connection.fetchrow(
+        """
+        SELECT (SELECT p.prices FROM profiles p WHERE p.name = $2
+                ORDER BY p.version DESC LIMIT 1) AS prices,
+            ARRAY (SELECT DISTINCT c.currency FROM model_calls c
+                   WHERE c.run_id = $1 AND c.cost > 0 ORDER BY 1) AS paid
+        """,
+        row.id,
+        profile,
+    )
+    assert found is not None, "a row without a table"
+    currency, paid = pricing.currency(found["prices"]), list(found["paid"])
+    if currency is None or not set(paid) - {currency}:
+        return  # without a price it is refused for that
+    told = {"profile": profile, "currency": currency, "paid": ", ".join(paid)}
+    raise moving.conflict(
+        row,
+        ErrorCode.UNPRICED_PROFILE,
+        f"this run paid in {told['paid']}, and {profile} is priced in {currency}: amounts are "
+        "never converted; leave the cost limit out, or choose a profile priced as what was paid",
+        **told,
+    )
 
 
 async def _used(connection: Connection, run_id: str) -> dict[str, Decimal]:

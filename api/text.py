@@ -166,6 +166,10 @@ class Catalogue:
             return self.text("unknown")
         return _money(self.locale, value, currency)
 
+    def moneys(self, costs: Mapping[str, str | None]) -> str:
+        """Amounts in several currencies, which have no sum; '' for none."""
+        return " + ".join(self.money(cost, currency) for currency, cost in costs.items())
+
     def moment(self, at: datetime | None, zone: tzinfo = UTC) -> str:
         """Date and time in a zone, with its distance from UTC: names such as CST mean several."""
         if at is None:

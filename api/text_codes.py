@@ -143,7 +143,10 @@ REASON: Wordings = {
         N_("The time limit ({limit} s) is reached."),
         N_("The time limit is reached."),
     ),
-    "price_unknown": (N_("There is a cost limit, and the price of the model is not known."),),
+    "price_unknown": (
+        N_("There is a cost limit; {paid} was paid, {profile} costs {currency}: never converted."),
+        N_("There is a cost limit, and the price of the model is not known."),
+    ),
     "call_limit": (
         N_("Stopped by a guardrail: the part {part} is not complete; calls made: {calls}."),
         N_("Stopped by a guardrail: the calls allowed for one part are used up."),
@@ -301,7 +304,10 @@ REFUSAL: Wordings = {
     ),
     "unknown_kind": (N_("There is no such kind of document."),),
     "unknown_profile": (N_("There is no such profile."),),
-    "unpriced_profile": (N_("A cost limit needs a profile with a price."),),
+    "unpriced_profile": (
+        N_("{paid} was paid, {profile} costs {currency}: no cost limit can hold both."),
+        N_("A cost limit needs a profile with a price."),
+    ),
     "unknown_revision": (N_("There is no such revision."),),
     "not_found": (N_("There is nothing at this address."),),
     "deleted": (N_("This was deleted."),),

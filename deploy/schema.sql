@@ -491,6 +491,10 @@ COMMENT ON COLUMN public.runs.failures IS 'Provider errors in a row; anything re
 
 COMMENT ON COLUMN public.runs.woken IS 'Times the sweep woke this run since it last made progress.';
 
+COMMENT ON COLUMN public.runs.cost IS 'Of all calls that ended; null where one has no known price, or amounts are in several currencies.';
+
+COMMENT ON COLUMN public.runs.currency IS 'Of what was paid; null where that is in several currencies.';
+
 COMMENT ON COLUMN public.runs.running_since IS 'Start of the present stretch in RUNNING; earlier ones are summed in seconds_running.';
 
 COMMENT ON COLUMN public.runs.warned IS 'Limits that were told to be near, with the value they had: once for each value.';

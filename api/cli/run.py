@@ -16,6 +16,7 @@ from api.cli.show import (
     cell,
     console,
     issues_table,
+    money,
     print_table,
     run_lines,
     say,
@@ -124,7 +125,7 @@ def _used(run: Json, now: datetime) -> dict[str, str]:
     return {
         "max_calls": str(run.get("calls", 0)),
         "max_tokens": str((tokens.get("input") or 0) + (tokens.get("output") or 0)),
-        "max_cost": str(run.get("cost") or 0),
+        "max_cost": str(run["cost"]) if run.get("cost") is not None else money(run) or "0",
         "max_seconds": str(int(seconds)),
     }
 

@@ -259,15 +259,22 @@ def cost_line(run: Json) -> str:
     counted = N_("1 call, {read} tokens in, {made} out") if calls == 1 else counted
     used = tell(counted, calls=calls, read=read, made=made)
     price = tell("price unknown") if read or made else ""
-    if cost is not None:
-        price = f"{cost} {run.get('currency') or ''}".rstrip()
-        price = tell("about {price}", price=price) if _guessed(run) else price
+    if cost is not None or run.get("costs"):
+        price = tell("about {price}", price=money(run)) if _guessed(run) else money(run)
     return word(N_(", ")).join(part for part in (used, price) if part)
 
 
 def _guessed(run: Json) -> bool:
     """Nothing is nothing, also by an estimate."""
-    return bool(run.get("cost_is_estimate")) and float(run["cost"]) != 0
+    return bool(run.get("cost_is_estimate")) and float(run.get("cost") or 1) != 0
+
+
+def money(run: Json) -> str:
+    """What a run cost, in each currency: amounts in several are never added."""
+    if run.get("cost") is not None:
+        return f"{run['cost']} {run.get('currency') or ''}".rstrip()
+    known = [f"{cost} {currency}" for currency, cost in (run.get("costs") or {}).items()]
+    return " + ".join([*known, *([tell("unknown")] if run.get("unpriced_calls") else [])])
 
 
 def print_moved(run: Json, *, as_json: bool) -> int:
@@ -344,7 +351,9 @@ def issues_table(issues: Sequence[Json], limit: int = 20) -> RenderableType:
 def print_refusal(code: str, problem: Json, act: str) -> None:
     """Code, sentence, the fields at fault, the next act: on standard error."""
     sentence = clean(problem.get("detail") or problem.get("title") or "refused")
-    told = localized("refusal", code, problem.get("params"))
+    told = None if problem.get("told") else localized("refusal", code, problem.get("params"))
+    if told and (file := problem.get("of_file")):
+        told = f"{clean(file)}: {told}"
     complain(f"redraft: {code}: {told or sentence}")
     for error in problem.get("errors") or []:
         detail = field_sentence(error, problem.get("params") or {})

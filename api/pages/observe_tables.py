@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from api.text import Catalogue
-from api.wire.observe import Observed, TokenSums, Wasted
+from api.wire.observe import CostBy, Observed, TokenSums, Wasted
 
 Sums = Mapping[str, TokenSums]
 Costs = Mapping[str, str | None]
@@ -100,6 +100,11 @@ def cards(seen: Observed, before: Observed | None, words: Catalogue) -> list[Car
     stops = seen.interrupts
     unpriced = seen.cost.unpriced_calls
     unknown = words.text("price unknown: {count}").format(count=words.number(unpriced))
+    others = [
+        words.text("besides: {value}").format(value=words.money(sums.total, name))
+        for name, sums in seen.cost.by_currency.items()
+        if name != seen.cost.currency
+    ]
     return [
         Card(
             word=words.text("Runs started"),
@@ -120,7 +125,7 @@ def cards(seen: Observed, before: Observed | None, words: Catalogue) -> list[Car
             word=words.text("Cost"),
             value=words.money(seen.cost.total, seen.cost.currency) if seen.cost.total else "–",
             change=_change(seen, before, _cost, words),
-            note=unknown if unpriced else "",
+            note="; ".join([*others, *([unknown] if unpriced else [])]),
         ),
         Card(
             word=words.text("Wasted tokens"),
@@ -162,22 +167,22 @@ def breakdowns(seen: Observed, words: Catalogue) -> list[Breakdown]:
     """Tokens and cost by model, kind and profile, the largest first."""
     tokens, cost = seen.tokens, seen.cost
     kinds = {name: words.sentence("kind", name) for name in tokens.by_kind}
-    parts: tuple[tuple[str, str, Sums, Costs, Mapping[str, str]], ...] = (
-        ("models", words.text("By model"), tokens.by_model, cost.by_model, {}),
-        ("kinds", words.text("By kind"), tokens.by_kind, cost.by_kind, kinds),
-        ("profiles", words.text("By profile"), tokens.by_profile, cost.by_profile, {}),
+    parts: tuple[tuple[str, str, Sums, str, Mapping[str, str]], ...] = (
+        ("models", words.text("By model"), tokens.by_model, "by_model", {}),
+        ("kinds", words.text("By kind"), tokens.by_kind, "by_kind", kinds),
+        ("profiles", words.text("By profile"), tokens.by_profile, "by_profile", {}),
     )
     return [
-        Breakdown(key=key, title=title, lines=_lines(sums, costs, names, seen, words))
-        for key, title, sums, costs, names in parts
+        Breakdown(key=key, title=title, lines=_lines(sums, column, names, cost, words))
+        for key, title, sums, column, names in parts
     ]
 
 
 def _lines(
     sums: Sums,
-    costs: Costs,
+    column: str,
     names: Mapping[str, str],
-    seen: Observed,
+    cost: CostBy,
     words: Catalogue,
 ) -> tuple[Line, ...]:
     most = max((used(one) for one in sums.values()), default=0) or 1
@@ -188,7 +193,7 @@ def _lines(
             cells=(
                 words.compact(one.input),
                 words.compact(one.output),
-                _cost_told(costs[name], seen, words),
+                _cost_told(cost, column, name, words),
             ),
             share=used(one) / most,
         )
@@ -196,11 +201,11 @@ def _lines(
     )
 
 
-def _cost_told(cost: str | None, seen: Observed, words: Catalogue) -> str:
-    """A sum is made in one currency: what was paid in another is not unknown for that."""
-    if cost is None and len(seen.cost.currencies) > 1 and not seen.cost.unpriced_calls:
-        return words.text("other currency")
-    return words.money(cost, seen.cost.currency)
+def _cost_told(cost: CostBy, column: str, name: str, words: Catalogue) -> str:
+    """In each currency in which something was paid."""
+    costs = {currency: getattr(sums, column)[name] for currency, sums in cost.by_currency.items()}
+    paid = {currency: value for currency, value in costs.items() if amount(value)}
+    return words.moneys(paid) or words.money(getattr(cost, column)[name], cost.currency)
 
 
 def waste(seen: Observed, words: Catalogue) -> list[Line]:
@@ -217,7 +222,9 @@ def waste(seen: Observed, words: Catalogue) -> list[Line]:
             cells=(
                 words.number(one.calls),
                 words.compact(one.tokens),
-                words.money(one.cost, seen.cost.currency) if one.calls else "–",
+                (words.moneys(one.costs) or words.money(one.cost, seen.cost.currency))
+                if one.calls
+                else "–",
             ),
             share=one.tokens / total,
         )
@@ -225,9 +232,17 @@ def waste(seen: Observed, words: Catalogue) -> list[Line]:
     ]
 
 
+def _other_costs(seen: Observed, costs: Costs) -> dict[str, str | None]:
+    """A column for each further currency: `cost` is in one."""
+    others = [name for name in seen.cost.currencies if name != seen.cost.currency]
+    return {f"cost_{name}": costs.get(name) for name in others}
+
+
 def _series(seen: Observed) -> Iterator[Mapping[str, Any]]:
     for point in seen.series:
-        yield point.model_dump(mode="json")
+        row = point.model_dump(mode="json")
+        costs = row.pop("costs")
+        yield {**row, "currency": seen.cost.currency, **_other_costs(seen, costs)}
 
 
 def _steps(seen: Observed) -> Iterator[Mapping[str, Any]]:
@@ -240,14 +255,20 @@ def _by(name: str, column: str) -> Callable[[Observed], Iterator[Mapping[str, An
         costs = getattr(seen.cost, column)
         for key, sums in getattr(seen.tokens, column).items():
             cost = {"cost": costs[key], "currency": seen.cost.currency}
-            yield {name: key, **sums.model_dump(), **cost}
+            other = {
+                currency: getattr(sums_in, column)[key]
+                for currency, sums_in in seen.cost.by_currency.items()
+            }
+            yield {name: key, **sums.model_dump(), **cost, **_other_costs(seen, other)}
 
     return rows
 
 
 def _waste(seen: Observed) -> Iterator[Mapping[str, Any]]:
     for name in ("replaced", "lost", "repeated"):
-        yield {"waste": name, **getattr(seen.waste, name).model_dump()}
+        row = getattr(seen.waste, name).model_dump()
+        costs = row.pop("costs")
+        yield {"waste": name, **row, "currency": seen.cost.currency, **_other_costs(seen, costs)}
 
 
 def _stops(seen: Observed) -> Iterator[Mapping[str, Any]]:

@@ -78,8 +78,13 @@ def _cost(words: text.Catalogue, thing: wire.Run | wire.Call) -> str:
     if thing.cost is None and unspent:
         return "–"
     shown = words.money(thing.cost, thing.currency)
-    estimate = isinstance(thing, wire.Run) and thing.cost_is_estimate
-    return f"≈ {shown}" if estimate and thing.cost is not None else shown
+    if isinstance(thing, wire.Run):
+        if thing.cost is None and thing.costs:
+            shown = words.moneys(thing.costs)
+            shown += f" + {words.text('unknown')}" if thing.unpriced_calls else ""
+        if thing.cost_is_estimate and (thing.cost is not None or thing.costs):
+            shown = f"≈ {shown}"
+    return shown
 
 
 def _prices(words: text.Catalogue, profile: wire.Profile) -> list[pages_prices.PriceLine]:

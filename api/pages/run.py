@@ -126,7 +126,7 @@ def _course(rows: RunRows, words: Catalogue) -> dict[str, Any]:
         "rounds": rounds(run, rows.steps, issue_moves(rows.events)),
         "rounds_why": pages_view.rounds_why(change, run.max_rounds, words),
         "timeline": timeline(run, rows.steps, rows.calls, moves, now=now, words=words),
-        "waste": waste_lines(rows.waste, run.currency, words),
+        "waste": waste_lines(rows.waste, words),
         "quiet_since": run.last_progress_at if rows.seen.quiet else None,
     }
 

@@ -30,25 +30,23 @@ class WasteLine:
     cost: str
 
 
-def waste_lines(
-    found: Mapping[str, Waste], currency: str | None, words: Catalogue
-) -> list[WasteLine]:
+def waste_lines(found: Mapping[str, Waste], words: Catalogue) -> list[WasteLine]:
     """In their order, `unkept` only where there is one; [] where nothing was wasted or saved."""
     if not found:
         return []
     return [
-        _line(_of(found, kind), words.text(name), words.text(what), currency, words)
+        _line(_of(found, kind), words.text(name), words.text(what), words)
         for kind, name, what in _KINDS
         if kind != "unkept" or kind in found
     ]
 
 
 def _of(found: Mapping[str, Waste], kind: str) -> Waste:
-    none = Waste(kind=kind, calls=0, tokens=0, cost=None, is_estimate=False)
+    none = Waste(kind=kind, calls=0, tokens=0, costs={}, is_estimate=False)
     return found.get(kind, none)
 
 
-def _line(waste: Waste, name: str, what: str, currency: str | None, words: Catalogue) -> WasteLine:
+def _line(waste: Waste, name: str, what: str, words: Catalogue) -> WasteLine:
     about = "≈ " if waste.is_estimate else ""
     return WasteLine(
         kind=waste.kind,
@@ -56,5 +54,10 @@ def _line(waste: Waste, name: str, what: str, currency: str | None, words: Catal
         what=what,
         calls=waste.calls,
         tokens=f"{about}{words.compact(waste.tokens)}",
-        cost="" if waste.cost is None else f"{about}{words.money(waste.cost, currency)}",
+        cost=f"{about}{words.moneys(paid)}" if (paid := _paid(waste)) else "",
     )
+
+
+def _paid(waste: Waste) -> Mapping[str, str | None]:
+    """Nothing is told of a currency in which nothing was paid, unless it is the only one."""
+    return {name: cost for name, cost in waste.costs.items() if cost != "0"} or waste.costs

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from api import wire
 from api.queries.pages import ISSUE_MOVES
 from api.queries.parts import event
 from api.queries.rows import Reader
+from deploy.database import Row
 from workflows.vocabulary import EventType
 
 MOVES = [
@@ -49,12 +49,12 @@ class Neighbours:
 
 @dataclass(frozen=True, kw_only=True)
 class Waste:
-    """What calls of one kind of waste used; `cost` is None where no price is known."""
+    """What calls of one kind of waste used; `costs` by currency, empty where no price is known."""
 
     kind: str
     calls: int
     tokens: int
-    cost: Decimal | None
+    costs: Mapping[str, str | None]
     is_estimate: bool
 
 
@@ -119,12 +119,13 @@ async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
     second time."""
     rows = await reader.fetch(
         """
-        SELECT kind, count(*) AS calls, bool_or(usage_source <> 'reported') AS is_estimate,
-            CASE WHEN kind <> 'saved' THEN sum(cost) END AS cost,
+        SELECT kind, CASE WHEN kind <> 'saved' AND cost IS NOT NULL THEN currency END AS currency,
+            count(*) AS calls, bool_or(usage_source <> 'reported') AS is_estimate,
+            sum(cost) AS cost,
             (coalesce(sum(tokens_input) FILTER (WHERE kind <> 'saved'), 0)
                 + coalesce(sum(tokens_output), 0))::bigint AS tokens
         FROM (
-            SELECT c.tokens_input, c.tokens_output, c.cost, c.usage_source,
+            SELECT c.tokens_input, c.tokens_output, c.cost, c.currency, c.usage_source,
                 CASE WHEN c.status <> 'SUCCEEDED' AND c.items_kept = 0 THEN
                         CASE WHEN c.status = 'LOST' THEN 'lost' WHEN EXISTS (
                             SELECT FROM model_calls n WHERE n.run_id = c.run_id
@@ -136,8 +137,20 @@ async def waste(reader: Reader, run_id: str) -> Mapping[str, Waste]:
             FROM model_calls c JOIN step_plans p ON p.id = c.plan_id
             WHERE c.run_id = $1 AND c.status <> 'STARTED'
         ) told
-        WHERE kind IS NOT NULL GROUP BY kind
+        WHERE kind IS NOT NULL GROUP BY kind, 2 ORDER BY kind, 2
         """,
         run_id,
     )
-    return {row["kind"]: Waste(**dict(row)) for row in rows}
+    by_kind = {row["kind"]: [one for one in rows if one["kind"] == row["kind"]] for row in rows}
+    return {kind: _waste(kind, found) for kind, found in by_kind.items()}
+
+
+def _waste(kind: str, rows: Sequence[Row]) -> Waste:
+    """Of one row for each currency, and one for what has none."""
+    return Waste(
+        kind=kind,
+        calls=sum(row["calls"] for row in rows),
+        tokens=sum(row["tokens"] for row in rows),
+        costs={row["currency"]: wire.money(row["cost"]) for row in rows if row["currency"]},
+        is_estimate=any(row["is_estimate"] for row in rows),
+    )

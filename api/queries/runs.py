@@ -10,6 +10,7 @@ from api import cursors, wire
 from api.queries.heard import HEARD, progress_of
 from api.queries.rows import Reader, coded, page_of, tokens
 from api.queries.run_filters import PHASE, STEP_AND_WORKER, RunFilter, conditions_of
+from api.queries.spent import SPENT, spent_of
 from deploy.database import Row
 from workflows.policy import next_step
 from workflows.vocabulary import Phase, RunStatus, workflow_id
@@ -55,7 +56,7 @@ COLUMNS = f"""
         WHERE t.run_id = r.id AND t.name = 'review' AND t.status = 'SUCCEEDED'
         ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
-    {_FALLBACK} AS fallback, {HEARD},
+    {_FALLBACK} AS fallback, {HEARD}, {SPENT},
     CASE WHEN {PHASE} = 'queued' THEN (SELECT count(*) FROM waiting
         WHERE waiting.queued_at < coalesce(r.queued_at, r.created_at)) END AS ahead
 """  # noqa: S608
@@ -198,9 +199,7 @@ def run_of(row: Row, web: TemporalWeb) -> wire.Run:
         event_seq=row["event_seq"],
         tokens=tokens(row),
         calls=row["calls"],
-        cost=wire.money(row["cost"]),
-        currency=row["currency"],
-        cost_is_estimate=row["cost_is_estimate"],
+        **spent_of(row),
         running=wire.RunningTime(seconds=int(row["seconds_running"]), since=row["running_since"]),
         signal_due=row["signal_due"],
         actor=row["actor"],

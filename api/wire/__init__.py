@@ -104,7 +104,8 @@ class Run(Wire):
     """A run; the fields are those of CONTRACT 3. `phase` is null unless RUNNING, `next_step` when
     nothing is left to do or a person decides; `scored_revision` is the text `score` is of;
     `fallback` is the profile that made the newest call instead of `profile`; `progress` is there
-    while a recording is transcribed."""
+    while a recording is transcribed. Amounts in two currencies are never added: then `cost` and
+    `currency` are null, `costs` has each; so it has what is known beside `unpriced_calls`."""
 
     CONTENT: ClassVar[frozenset[str]] = frozenset({"title"})
 
@@ -142,6 +143,8 @@ class Run(Wire):
     calls: int
     cost: Money
     currency: str | None
+    costs: dict[str, Money] = Field(default_factory=dict)
+    unpriced_calls: int = 0
     cost_is_estimate: bool
     running: RunningTime
     signal_due: bool

@@ -41,6 +41,7 @@ class PlannedStep(Wire):
     repeats: Span
     tokens: TokenSpans
     cost: CostSpan | None = Field(description="null when the price is unknown")
+    currency: str | None
     replies: Literal["measured", "assumed"]
 
 
@@ -57,6 +58,9 @@ class Estimate(Wire):
     steps: list[PlannedStep]
     calls: Span
     tokens: TokenSpans
-    cost: CostSpan | None = Field(description="null when the price is unknown")
+    cost: CostSpan | None = Field(
+        description="null when the price is unknown, or there is one in several currencies"
+    )
     currency: Money
+    costs: dict[str, CostSpan] = Field(description="by currency; empty when a price is unknown")
     may_stop_at: list[str]

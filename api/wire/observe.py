@@ -34,25 +34,33 @@ class TokensBy(Wire):
     by_profile: dict[str, TokenSums]
 
 
-class CostBy(Wire):
-    """In one `currency`, the most used one of the range; `currencies` names all of them. A sum is
-    null when no price of its calls is known; `unpriced_calls` says how many are not in the sums."""
+class CostSums(Wire):
+    """In one currency."""
 
     total: Money
-    currency: str | None
-    currencies: list[str]
-    unpriced_calls: int
     by_model: dict[str, Money]
     by_kind: dict[str, Money]
     by_profile: dict[str, Money]
 
 
+class CostBy(CostSums):
+    """In one `currency`, the most used one of the range; `currencies` names all of them, and
+    `by_currency` has the same sums in each: amounts are never converted or added across them. A sum
+    is null when no price of its calls is known; `unpriced_calls` says how many are in none."""
+
+    currency: str | None
+    currencies: list[str]
+    by_currency: dict[str, CostSums]
+    unpriced_calls: int
+
+
 class Wasted(Wire):
-    """`tokens` are input and output together."""
+    """`tokens` are input and output together, `costs` the sums by currency."""
 
     tokens: int
     cost: Money
     calls: int
+    costs: dict[str, Money]
 
 
 class Waste(Wire):
@@ -102,6 +110,7 @@ class Point(Wire):
     tokens_output: int = 0
     tokens_wasted: int = 0
     cost: Money = None
+    costs: dict[str, Money] = Field(default_factory=dict)
 
 
 class Observed(Wire):

@@ -58,6 +58,39 @@ async def test_calls_are_summed_by_model_kind_and_profile_and_unknown_prices_sta
     assert (await api.get("/api/observe?profile=other")).json["tokens"]["by_model"] == {}
 
 
+async def test_amounts_in_two_currencies_stand_side_by_side_everywhere(api: Api) -> None:
+    run = await add_run(api.pool, cost=None, calls=3, tokens_input=3000)
+    await _spent(api, run, 1, {"model": "large", "usage_source": "reported"})
+    await _spent(api, run, 2, {"model": "large", "usage_source": "reported"})
+    euro = {"model": "small", "cost": "0.2", "currency": "EUR", "usage_source": "reported"}
+    await _spent(api, run, 3, {**euro, "status": "LOST", "items_kept": 0})
+    cost = (await api.get("/api/observe")).json["cost"]
+    assert (cost["total"], cost["currency"], cost["currencies"]) == ("1", "USD", ["EUR", "USD"])
+    assert cost["by_currency"]["EUR"]["total"] == "0.2"
+    assert cost["by_currency"]["EUR"]["by_model"] == {"large": None, "small": "0.2"}
+    told = (await api.get(f"/api/runs/{run}")).json
+    assert (told["cost"], told["currency"], told["unpriced_calls"]) == (None, None, 0)
+    assert told["costs"] == {"EUR": "0.2", "USD": "1"}
+    found = csv.DictReader(io.StringIO((await api.client.get("/observe/models.csv")).text))
+    rows = {row["model"]: row for row in found}
+    assert (rows["large"]["cost"], rows["large"]["currency"]) == ("1", "USD")
+    assert (rows["small"]["cost"], rows["small"]["cost_EUR"]) == ("", "0.2")
+    seen = (await api.client.get("/observe")).text
+    assert "besides: €0.2000" in seen
+    shown = (await api.client.get(f"/runs/{run}")).text
+    assert "€0.2000 + $1.00" in shown
+
+    await api.pool.execute("UPDATE runs SET status = 'INTERRUPTED', running_since = NULL")
+    await api.pool.execute(
+        "INSERT INTO profiles (name, version, model, prices, actor) VALUES ('fx', 1, 'm', $1, 'a')",
+        {"input": "1", "output": "4"},
+    )
+    wanted = {"limits": {"max_cost": "5"}, "profile": "fx"}
+    refused = await api.post(f"/api/runs/{run}/resume", wanted)
+    assert (refused.status, refused.code) == (409, "unpriced_profile")
+    assert refused.json["params"]["paid"] == "EUR, USD"
+
+
 async def test_time_of_work_is_apart_from_time_in_the_queue(api: Api) -> None:
     run = await add_run(api.pool)
     for seq, work in enumerate((1.0, 2.0, 9.0), start=1):
@@ -88,7 +121,7 @@ async def test_waste_is_told_by_what_became_of_it(api: Api) -> None:
         voided,
     )
     seen = (await api.get("/api/observe")).json
-    one = {"tokens": 1100, "cost": "0.5", "calls": 1}
+    one = {"tokens": 1100, "cost": "0.5", "calls": 1, "costs": {"USD": "0.5"}}
     assert seen["waste"] == {"replaced": one, "lost": one, "repeated": one}
     assert seen["saved_by_continuation"] == {"tokens": 200, "calls": 2}
 

@@ -141,8 +141,8 @@ async def test_a_run_has_exactly_the_fields_of_the_contract(api: Api) -> None:
         "stopping active_step progress next_step current_round max_rounds pass_score score "
         "scored_revision open_issues base_revision "
         "working_revision best_revision offered_revision profile fallback limits event_seq tokens "
-        "calls cost currency cost_is_estimate running signal_due actor confirm_by created_at "
-        "started_at ended_at last_progress_at workflow_id temporal_url"
+        "calls cost currency costs unpriced_calls cost_is_estimate running signal_due actor "
+        "confirm_by created_at started_at ended_at last_progress_at workflow_id temporal_url"
     )
     run = await api.run()
     assert sorted(run) == sorted(fields.split())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from activities.budget import read_timed, stop_timed
+from activities.budget import read_timed, read_used, stop_timed
 from tests.attempts import Shop
 from tests.fake_llm import Items, Reply, errors, good_reviewer
 from tests.faults.kit import issues, planted
@@ -149,8 +149,39 @@ async def test_a_price_in_another_currency_is_unknown_to_a_limit(shop: Shop) -> 
 
     shop.llm.script({"redraft_review": elsewhere})
     assert await reviewed(shop, run_id) == "stale"
-    assert (await stopped(shop, run_id))[:2] == ("INTERRUPTED", "price_unknown")
+    status, reason, params = await stopped(shop, run_id)
+    assert (status, reason) == ("INTERRUPTED", "price_unknown")
+    assert (params["paid"], params["currency"]) == ("USD", "JPY"), "and says why"
     assert len(shop.llm.requests) == 1
+
+
+async def test_what_two_profiles_cost_in_two_currencies_is_never_added(shop: Shop) -> None:
+    await profile(shop, prices=PRICES)
+    await shop.pool.execute(
+        """
+        INSERT INTO profiles (name, version, model, base_url, prices, parameters, actor)
+        SELECT 'yen', 1, model, base_url, $1, parameters, actor FROM profiles
+        WHERE name = 'default' ORDER BY version DESC LIMIT 1
+        """,
+        {**PRICES, "currency": "JPY"},
+    )
+    run_id = await shop.run(1, max_rounds=1)
+    errors_planted = good_reviewer(errors=planted(1))
+
+    async def elsewhere(_: Any) -> Reply:
+        await shop.pool.execute("UPDATE runs SET profile = 'yen'")
+        return Reply(items=issues(1))
+
+    shop.llm.script({"redraft_review": elsewhere, "redraft_refine": errors_planted})
+    assert await reviewed(shop, run_id) == "done"
+    paid = await shop.told("SELECT currency, cost > 0 FROM model_calls ORDER BY started_at")
+    assert paid == [("USD", True), ("JPY", True)]
+    assert await shop.told("SELECT cost, currency FROM runs") == [(None, None)]
+
+    async with shop.pool.acquire() as connection:
+        used_now = await read_used(connection, run_id)
+    assert used_now.currencies == ("JPY", "USD")
+    assert "max_cost" not in used_now.closed
 
 
 @pytest.mark.rule("metered_in_the_stream")
