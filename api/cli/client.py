@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from api.cli.language import tell
 from deploy.settings import default_root, stack_variables
 
 OK, USAGE, REFUSED, RUN_FAILED, UNREACHABLE = 0, 2, 3, 4, 5
@@ -47,7 +48,7 @@ class Unreachable(Exception):
     """Nobody answers there (exit 5)."""
 
     def __init__(self, url: str, why: str) -> None:
-        super().__init__(f"{url} does not answer: {why}")
+        super().__init__(tell("{url} does not answer: {why}", url=url, why=why))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,8 @@ def find_address(url: str | None, environment: Mapping[str, str]) -> Address:
         stack = stack_variables(default_root(environment))
         chosen = stack.get("REDRAFT_URL") or DEFAULT_URL
     if urlsplit(chosen).scheme not in ("http", "https") or not urlsplit(chosen).hostname:
-        raise UsageError(f"{chosen!r} is no address; give it like {DEFAULT_URL}")
+        told = {"given": repr(chosen), "example": DEFAULT_URL}
+        raise UsageError(tell("{given} is no address; give it like {example}", **told))
     key = environment.get("REDRAFT_API_KEY") or stack.get("REDRAFT_API_KEY", "")
     return Address(url=chosen.rstrip("/"), key=key)
 
@@ -188,16 +190,17 @@ class Client:
         if response.is_error:
             raise _problem(response)
         if response.is_redirect:
-            raise Unreachable(self.url, f"it redirects to {response.headers.get('location')}")
+            to = response.headers.get("location")
+            raise Unreachable(self.url, tell("it redirects to {address}", address=to))
         return response
 
 
 def _why(error: Exception) -> str:
     if isinstance(error, httpx2.ConnectError):
-        return "connection refused"
+        return tell("connection refused")
     if isinstance(error, httpx2.TimeoutException):
-        return "no answer in time"
-    return f"the connection was lost ({type(error).__name__})"
+        return tell("no answer in time")
+    return tell("the connection was lost ({error})", error=type(error).__name__)
 
 
 def _problem(response: httpx2.Response) -> Exception:
@@ -209,6 +212,6 @@ def _problem(response: httpx2.Response) -> Exception:
     if not isinstance(found, dict) or "code" not in found:
         return Unreachable(
             str(response.request.url.copy_with(query=None)),
-            f"answers {response.status_code}, but not as Redraft does",
+            tell("answers {status}, but not as Redraft does", status=response.status_code),
         )
     return Refused(response.status_code, found)

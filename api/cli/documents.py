@@ -10,9 +10,11 @@ from typing import Any
 
 from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.find import find, find_document
+from api.cli.language import next_line, tell
 from api.cli.run import print_run
 from api.cli.show import OPEN, ago, print_moved, print_runs, print_table, say, say_json
 from api.cli.words import clean, one_line
+from api.text_codes import N_
 
 Json = dict[str, Any]
 _MOST_RUNS = 50
@@ -67,8 +69,8 @@ def _document(client: Client, identity: str) -> Json:
     except Refused as refused:
         if refused.code != "not_found":
             raise
-        detail = f"No run and no document has the id {identity}."
-        raise Refused(404, {**refused.problem, "detail": detail}) from None
+        detail = tell("No run and no document has the id {id}.", id=identity)
+        raise Refused(404, {**refused.problem, "detail": detail, "told": True}) from None
 
 
 def _show_document(client: Client, document: Json, given: Namespace) -> int:
@@ -78,11 +80,12 @@ def _show_document(client: Client, document: Json, given: Namespace) -> int:
     identity = document["id"]
     say(f"{one_line(document.get('title') or '', 100)}  ({document['kind']}, {identity})")
     newest = document.get("newest_revision")
-    say("a document, " + ("without a text" if newest is None else f"newest revision {newest}"))
+    text = N_("a document, newest revision {number}")
+    say(tell("a document, without a text") if newest is None else tell(text, number=newest))
     say(f"{client.url}/documents/{identity}\n")
     runs = client.get("/api/runs", document_id=identity, limit=_MOST_RUNS)["items"]
     print_runs(runs)
-    say(f"\nnext: ./redraft export {identity}" if newest is not None else "")
+    say(f"\n{next_line(f'./redraft export {identity}')}" if newest is not None else "")
     return OK
 
 
@@ -92,7 +95,7 @@ def fork(client: Client, given: Namespace) -> int:
     document = client.post(f"/api/runs/{find(client, given.id)}/fork", body)
     identity = document["id"]
     if not given.json:
-        say(f"{identity}  new document from revision {given.revision}")
+        say(f"{identity}  {tell('new document from revision {number}', number=given.revision)}")
         say(f"  {client.url}/documents/{identity}")
     if given.start:
         run = client.post(f"/api/documents/{identity}/runs")
@@ -102,7 +105,7 @@ def fork(client: Client, given: Namespace) -> int:
     if given.json:
         say_json(document)
     else:
-        say("next: start a run on that page (fork with --start does both)")
+        say(next_line(tell("start a run on that page (fork with --start does both)")))
     return OK
 
 
@@ -121,12 +124,11 @@ def locks(client: Client, given: Namespace) -> int:
         return OK
     found = [row for row in rows if row["id"].endswith(given.remove.strip().lower())]
     if len(found) != 1 or len(given.remove.strip()) < _LEAST_ID:
-        raise UsageError(
-            f"--remove {given.remove!r}: give the whole id of a lock, or its last 4 letters or more"
-        )
+        told = N_("--remove {given}: give the whole id of a lock, or its last 4 letters or more")
+        raise UsageError(tell(told, given=repr(given.remove)))
     client.delete(f"{path}/{found[0]['id']}")
     if not given.json:
-        say(f"no longer locked: “{one_line(found[0]['quote'], _LONGEST_QUOTE)}”")
+        say(tell("no longer locked: “{quote}”", quote=one_line(found[0]["quote"], _LONGEST_QUOTE)))
     return OK
 
 
@@ -144,7 +146,8 @@ def export(client: Client, given: Namespace) -> int:
         try:
             Path(given.output).write_bytes(answer.content)
         except OSError as error:
-            raise UsageError(f"{given.output} cannot be written: {error.strerror}") from error
+            told = N_("{name} cannot be written: {why}")
+            raise UsageError(tell(told, name=given.output, why=error.strerror)) from error
         return OK
     sys.stdout.flush()
     sys.stdout.buffer.write(answer.content)
@@ -163,16 +166,18 @@ def delete(client: Client, given: Namespace) -> int:
     document, run = find_document(client, given.id)
     known = run or _document(client, document)
     title = one_line(known.get("title") or "")
-    what = f"the document “{title}” ({document})"
+    what = tell("the document “{title}” ({id})", title=title, id=document)
     if not given.yes:
         if not sys.stdin.isatty():
-            raise UsageError(f"this deletes {what} with all its runs; add --yes")
-        say(f"Delete {what} with its sources, revisions and runs? Type yes: ")
+            raise UsageError(tell("this deletes {what} with all its runs; add --yes", what=what))
+        say(tell("Delete {what} with its sources, revisions and runs? Type yes: ", what=what))
         if sys.stdin.readline().strip().lower() not in ("yes", "y"):
-            say("nothing deleted")
+            say(tell("nothing deleted"))
             return OK
     client.delete(f"/api/documents/{document}")
     if not given.json:
-        of_run = f", named by its run {run['id']}" if run else ""
-        say(f"deleted {what} with all its runs{of_run}")
+        told = N_("deleted {what} with all its runs")
+        if run:
+            told = N_("deleted {what} with all its runs, named by its run {run}")
+        say(tell(told, what=what, run=(run or {}).get("id")))
     return OK

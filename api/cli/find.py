@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from api.cli.client import Client, Refused, UsageError
+from api.cli.language import tell
+from api.text_codes import N_
 
 Json = dict[str, Any]
 WHOLE_ID = 36
@@ -30,19 +32,22 @@ def find_document(client: Client, given: str) -> tuple[str, Json | None]:
 def _complete(client: Client, path: str, given: str) -> str:
     wanted = given.strip().lower()
     if not set(wanted) <= set("0123456789abcdef-"):
-        raise UsageError(f"{given!r} is no id; ./redraft runs lists them")
+        raise UsageError(tell("{given} is no id; ./redraft runs lists them", given=repr(given)))
     if len(wanted) >= WHOLE_ID:
         return wanted
     if len(wanted) < LEAST_PREFIX:
-        raise UsageError(
-            f"{given!r} is too short: give {LEAST_PREFIX} characters of the id or more"
-        )
+        told = N_("{given} is too short: give {least} characters of the id or more")
+        raise UsageError(tell(told, given=repr(given), least=LEAST_PREFIX))
     ids = (str(row["id"]) for row in client.pages(path, limit=200))
     found = [identity for identity in ids if identity.startswith(wanted)]
     if not found:
-        word = path.rsplit("/", 1)[1].rstrip("s")
-        raise Refused(404, {"code": "not_found", "detail": f"No {word} begins with {wanted}."})
+        told = N_("No run begins with {given}.")
+        if path.endswith("documents"):
+            told = N_("No document begins with {given}.")
+        detail = tell(told, given=wanted)
+        raise Refused(404, {"code": "not_found", "detail": detail, "told": True})
     if len(found) > 1:
         shown = ", ".join(found[:4]) + (", …" if found[4:] else "")
-        raise UsageError(f"{wanted} is the beginning of several: {shown}")
+        told = N_("{given} is the beginning of several: {ids}")
+        raise UsageError(tell(told, given=wanted, ids=shown))
     return found[0]

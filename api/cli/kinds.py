@@ -15,7 +15,9 @@ from typing import Any
 
 from api import text_fields
 from api.cli.client import OK, REFUSED, Client, UsageError
+from api.cli.language import next_line, tell, word
 from api.cli.show import complain, say, say_json
+from api.text_codes import N_
 from workflows.kinds import BUILT_IN, load_kinds
 from workflows.kinds.attributes import types_of_kind
 from workflows.kinds.check import problems_of
@@ -25,11 +27,11 @@ from workflows.requesting import request_problems
 from workflows.vocabulary import StepName
 
 _SHAPES = {
-    "text": "text",
+    "text": N_("text"),
     "date": "YYYY-MM-DD",
-    "number": "a whole number",
-    "amount": "an amount",
-    "list": "several, with commas",
+    "number": N_("a whole number"),
+    "amount": N_("an amount"),
+    "list": N_("several, with commas"),
 }
 _SAMPLE_FIELDS = ("kind", "title")
 _CHECKED_FIELDS = ("body", "sources")
@@ -45,7 +47,9 @@ def show_kind(_: Client, given: Namespace) -> int:
     known = load_kinds(os.environ.get("REDRAFT_KINDS_DIR", ""))
     kind = known.get(given.folder)
     if kind is None:
-        raise UsageError(f"there is no kind {given.folder!r}; there are {', '.join(sorted(known))}")
+        names = word(N_(", ")).join(sorted(known))
+        told = N_("there is no kind {given}; there are {names}")
+        raise UsageError(tell(told, given=repr(given.folder), names=names))
     fields = {name: str(type_) for name, type_ in types_of_kind(kind).items()}
     templates = sorted({template.name for template in templates_of_kind(kind)})
     if given.json:
@@ -53,12 +57,14 @@ def show_kind(_: Client, given: Namespace) -> int:
         say_json({**named, "fields": fields, "templates": templates})
         return OK
     say(f"{kind.name} {kind.version} ({', '.join(kind.languages)})")
-    say("fields of submit, as --field NAME=VALUE; all may be left out:" if fields else "no fields")
+    some = N_("fields of submit, as --field NAME=VALUE; all may be left out:")
+    say(word(some) if fields else tell("no fields"))
     for name, type_ in fields.items():
-        hint = " ".join(text_fields.HINT.get(name, ()))
-        say(f"  {name:<16} {_SHAPES.get(type_, type_):<22} {hint}".rstrip())
+        hint = " ".join(word(one) for one in text_fields.HINT.get(name, ()))
+        say(f"  {name:<16} {word(_SHAPES.get(type_, type_)):<22} {hint}".rstrip())
     if templates:
-        say(f"templates of drafts: {', '.join(templates)} (--template NAME, or a file)")
+        names = word(N_(", ")).join(templates)
+        say(tell("templates of drafts: {names} (--template NAME, or a file)", names=names))
     return OK
 
 
@@ -77,8 +83,10 @@ def check_kind(_: Client, given: Namespace) -> int:
         named = {"name": kind.name, "version": kind.version} if kind else {}
         say_json({"folder": str(folder), **named, "faults": faults})
     elif kind is not None and not faults:
-        say(f"{kind.name} {kind.version} is usable ({', '.join(kind.languages)})")
-        say(f"next: set REDRAFT_KINDS_DIR to {folder.parent} for API and workers")
+        named = {"name": kind.name, "version": kind.version, "languages": ", ".join(kind.languages)}
+        say(tell("{name} {version} is usable ({languages})", **named))
+        act = tell("set REDRAFT_KINDS_DIR to {folder} for API and workers", folder=folder.parent)
+        say(next_line(act))
     else:
         for fault in faults:
             complain(f"{folder.name}: {fault}")

@@ -32,7 +32,7 @@ def use(given: str | None, environ: Mapping[str, str]) -> None:
 
     found = languages.match(asked)
     if found is None and given:
-        raise NoSuchLanguage(f"--lang: there are {', '.join(languages.NAMES)}")
+        raise NoSuchLanguage(tell("--lang: there are {names}", names=", ".join(languages.NAMES)))
     _chosen["locale"] = found or _ENGLISH
 
 

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from api.cli.client import UsageError
+from api.cli.language import tell
+from api.text_codes import N_
 
 MOST_ROUNDS, MOST_ROWS = 20, 200
 NAMES = ("calls", "tokens", "cost", "seconds")
@@ -40,7 +42,8 @@ def limits(given: Sequence[str]) -> dict[str, int | str | None]:
     for text in given:
         name, _, value = text.partition("=")
         if name not in NAMES or not value:
-            raise UsageError(f"--limit {text!r}: write NAME=VALUE with one of {', '.join(NAMES)}")
+            told = N_("--limit {given}: write NAME=VALUE with one of {names}")
+            raise UsageError(tell(told, given=repr(text), names=", ".join(NAMES)))
         if value == _NONE:
             found[f"max_{name}"] = None
         elif name == "cost":
@@ -48,5 +51,6 @@ def limits(given: Sequence[str]) -> dict[str, int | str | None]:
         elif value.isascii() and value.isdigit():
             found[f"max_{name}"] = int(value)
         else:
-            raise UsageError(f"--limit {text!r}: {value!r} is no whole number")
+            told = N_("--limit {given}: {value} is no whole number")
+            raise UsageError(tell(told, given=repr(text), value=repr(value)))
     return found

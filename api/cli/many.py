@@ -12,7 +12,7 @@ from api.cli.client import OK, REFUSED, Client, Refused, UsageError
 from api.cli.find import find
 from api.cli.language import problem_of, sentence, tell
 from api.cli.limits import MOST_ROWS, between
-from api.cli.show import SHORT_ID, duration, print_table, say, say_json
+from api.cli.show import SHORT_ID, cell, duration, print_table, say, say_json
 from api.cli.words import clean, one_line
 from api.text_codes import N_
 from workflows.vocabulary import RunStatus
@@ -64,7 +64,7 @@ def calls(client: Client, given: Namespace) -> int:
         return OK
     columns = _CALL_COLUMNS if given.id else ("RUN", *_CALL_COLUMNS)
     cells = [_call_cells(row) if given.id else [_run(row), *_call_cells(row)] for row in rows]
-    print_table(columns, cells, empty="no calls")
+    print_table(columns, cells, empty=N_("no calls"))
     if given.id and rows:
         say(_sums(rows))
     return OK
@@ -79,7 +79,7 @@ def _call_cells(row: Json) -> list[str]:
     tokens = row.get("tokens") or {}
     guessed = "≈" if row.get("usage_source") == "estimated" else ""
     made = {name: _count(tokens.get(name), guessed) for name in ("input", "cached", "output")}
-    cost = "–" if row.get("ended_at") is None else "unknown"
+    cost = "–" if row.get("ended_at") is None else cell("unknown")
     if row.get("cost") is not None:
         cost = f"{guessed}{row['cost']} {row.get('currency') or ''}".rstrip()
     identity = str(row["id"])
@@ -96,7 +96,7 @@ def _call_cells(row: Json) -> list[str]:
         made["output"],
         cost,
         str(row.get("items_kept", "")),
-        duration(row.get("started_at"), row.get("ended_at")),
+        duration(row.get("started_at"), row.get("ended_at"), cell),
         one_line(row.get("model") or "", 40),
         *_ledger(row),
     ]
@@ -137,7 +137,7 @@ def waive(client: Client, given: Namespace) -> int:
     found = next((row for row in client.pages(path, limit=200) if row["number"] == number), None)
     if found is None:
         detail = tell("The run has no issue I{number}.", number=number)
-        raise Refused(404, {"code": "not_found", "detail": detail})
+        raise Refused(404, {"code": "not_found", "detail": detail, "told": True})
     body = {"status": "open" if given.undo else "waived"}
     if given.reason:
         body["reason"] = given.reason

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from api.cli.client import Client, Json, Refused, UsageError
-from api.cli.files import tell
+from api.cli.files import say_readings
+from api.cli.language import tell
 from api.cli.wanted import Asked
 
 _ANY = "application/octet-stream"
@@ -27,7 +28,8 @@ def check_all(client: Client, asked: Sequence[Asked]) -> None:
                 client.upload("/api/preview", {}, [("file", file)], query={"as": role})
             except Refused as refused:
                 detail = f"{file[0]}: {refused.problem.get('detail')}"
-                raise Refused(refused.status, {**refused.problem, "detail": detail}) from None
+                problem = {**refused.problem, "detail": detail, "of_file": file[0]}
+                raise Refused(refused.status, problem) from None
 
 
 def start(client: Client, given: Namespace, asked: Asked) -> Json:
@@ -46,10 +48,10 @@ def start(client: Client, given: Namespace, asked: Asked) -> Json:
             files = [*asked.files, ("audio", (path.name, recording, _ANY))]
             return _told(client.upload("/api/runs", fields, files))
     except OSError as error:
-        why = error.strerror or "it cannot be read"
+        why = error.strerror or tell("it cannot be read")
         raise UsageError(f"--audio {given.audio}: {why}") from error
 
 
 def _told(run: Json) -> Json:
-    tell(run.get("reading") or ())
+    say_readings(run.get("reading") or ())
     return run

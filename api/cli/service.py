@@ -13,11 +13,13 @@ from urllib.parse import quote
 from api.cli.client import OK, REFUSED, Client, UsageError
 from api.cli.files import read_text
 from api.cli.language import next_line, tell
-from api.cli.show import age, ago, complain, print_table, say, say_json
+from api.cli.show import ago, cell, complain, print_table, say, say_json
 from api.cli.words import clean, one_line
+from api.text_codes import N_
 
 Json = dict[str, Any]
 Command = Callable[[Client, Namespace], int]
+Say = Callable[..., str]
 Add = Callable[[str, Command, str], ArgumentParser]
 _COLUMNS = ("NAME", "VERSION", "MODEL", "ADDRESS", "KEY", "PRICE", "FALLBACK", "AGE")
 _OBJECTS = ("parameters", "prices", "rate_limits", "fallback", "prompts")
@@ -40,11 +42,14 @@ def add_commands(add: Add) -> None:
 def profiles(client: Client, given: Namespace) -> int:
     if given.action == "list":
         if given.what:
-            raise UsageError(f"profiles list takes no name; try: profiles show {given.what}")
+            told = N_("profiles list takes no name; try: profiles show {name}")
+            raise UsageError(tell(told, name=given.what))
         return _list(client, given)
     if not given.what:
-        word = "the name of a profile" if given.action == "show" else "a JSON file, or -"
-        raise UsageError(f"profiles {given.action} needs {word}")
+        told = N_("profiles {action} needs a JSON file, or -")
+        if given.action == "show":
+            told = N_("profiles show needs the name of a profile")
+        raise UsageError(tell(told, action=given.action))
     return {"show": _show, "check": _check, "add": _add}[given.action](client, given)
 
 
@@ -53,40 +58,54 @@ def _list(client: Client, given: Namespace) -> int:
     if given.json:
         say_json({"items": rows, "next_cursor": None})
         return OK
-    print_table(_COLUMNS, [_cells(row) for row in rows], empty="no profiles")
+    print_table(_COLUMNS, [_cells(row) for row in rows], empty=N_("no profiles"))
     return OK
 
 
-def _cells(row: Json) -> list[str]:
+def _fallback(row: Json, say: Say) -> str:
     fallback = row.get("fallback") or {}
+    if not fallback:
+        return "–"
+    told = {"name": clean(fallback["profile"]), "count": fallback["after"]}
+    return say(N_("{name} after {count}"), **told)
+
+
+def _cells(row: Json, say: Say = cell) -> list[str]:
+    """`say`: in a line of words `tell`; cells in a pipe stay English."""
     return [
         clean(row["name"]),
         str(row["version"]),
         one_line(row["model"], 40),
-        one_line(row.get("base_url") or "as the environment says", 60),
-        "set" if row.get("key_set") else "not set",
-        price_words(row.get("prices")),
-        f"{clean(fallback['profile'])} after {fallback['after']}" if fallback else "–",
-        age(row.get("created_at")),
+        one_line(row.get("base_url") or say(N_("as the environment says")), 60),
+        say(N_("set")) if row.get("key_set") else say(N_("not set")),
+        price_words(row.get("prices"), say),
+        _fallback(row, say),
+        ago(row.get("created_at"), say=say),
     ]
 
 
-def price_words(prices: Mapping[str, Any] | None) -> str:
+def price_words(prices: Mapping[str, Any] | None, say: Say = tell) -> str:
     """Per million tokens and per minute of sound: the table of today with its first day, and how
     many others there are."""
     if not prices:
-        return "unknown"
+        return say(N_("unknown"))
     tables: list[Mapping[str, Any]] = sorted(
         prices.get("tables", [prices]), key=lambda one: str(one.get("from", ""))
     )
     today = datetime.now(UTC).date().isoformat()
     table = next((one for one in reversed(tables) if str(one.get("from", "")) <= today), tables[0])
-    amounts = [f"{table['input']} in, {table.get('output')} out"] if "input" in table else []
-    amounts += [f"{table['minute']} a minute of sound"] if "minute" in table else []
-    told = f"{', '.join(amounts)} {prices.get('currency', 'USD')}"
-    more = f" ({len(tables) - 1} of other days)" if len(tables) > 1 else ""
-    since = f" from {table['from']}" if table.get("from") else ""
-    return clean(told + since + more)
+    amounts = []
+    if "input" in table:
+        by_token = {"read": table["input"], "made": table.get("output")}
+        amounts.append(say(N_("{read} in, {made} out"), **by_token))
+    if "minute" in table:
+        amounts.append(say(N_("{price} a minute of sound"), price=table["minute"]))
+    told = f"{say(N_(', ')).join(amounts)} {prices.get('currency', 'USD')}"
+    if table.get("from"):
+        told += say(N_(" from {day}"), day=table["from"])
+    if tables[1:]:
+        told += say(N_(" ({count} of other days)"), count=len(tables) - 1)
+    return clean(told)
 
 
 def _show(client: Client, given: Namespace) -> int:
@@ -96,15 +115,16 @@ def _show(client: Client, given: Namespace) -> int:
     if given.json:
         say_json(newest)
         return OK
-    cells = dict(zip(_COLUMNS, _cells(newest), strict=True))
-    say(f"{cells['NAME']}  version {cells['VERSION']}, model {cells['MODEL']}")
-    say(f"address: {cells['ADDRESS']}, key: {cells['KEY']} where the API runs")
-    say(f"price per million tokens: {cells['PRICE']}")
+    cells = dict(zip(map(str.lower, _COLUMNS), _cells(newest, tell), strict=True))
+    say(tell("{name}  version {version}, model {model}", **cells))
+    say(tell("address: {address}, key: {key} where the API runs", **cells))
+    say(tell("price per million tokens: {price}", **cells))
     for name in _OBJECTS:
         if newest.get(name):
             say(f"{name}: {clean(json.dumps(newest[name], ensure_ascii=False))}")
     for row in rows:
-        say(f"  version {row['version']}: {ago(row['created_at'])} by {clean(row['actor'])}")
+        facts = {"number": row["version"], "age": ago(row["created_at"])}
+        say("  " + tell("version {number}: {age} by {who}", who=clean(row["actor"]), **facts))
     return OK
 
 
@@ -113,9 +133,10 @@ def _body(name: str) -> Json:
     try:
         found = json.loads(read_text(name))
     except ValueError as error:
-        raise UsageError(f"{name} is no JSON: {error}") from error
+        raise UsageError(tell("{name} is no JSON: {why}", name=name, why=error)) from error
     if not isinstance(found, dict):
-        raise UsageError(f"{name} must hold one JSON object, with name and model at least")
+        told = N_("{name} must hold one JSON object, with name and model at least")
+        raise UsageError(tell(told, name=name))
     return found
 
 
@@ -141,9 +162,11 @@ def _check(_: Client, given: Namespace) -> int:
         for at, detail in faults:
             complain(f"{clean(at) or '/'}: {clean(detail)}")
     else:
-        say(f"{clean(wanted.name)} can be added; price: {price_words(wanted.prices)}")
+        facts = {"name": clean(wanted.name), "price": price_words(wanted.prices)}
+        say(tell("{name} can be added; price: {price}", **facts))
         if wanted.fallback:
-            say(f"its fallback {clean(wanted.fallback['profile'])} must be there already")
+            told_of = N_("its fallback {name} must be there already")
+            say(tell(told_of, name=clean(wanted.fallback["profile"])))
         say(next_line(f"./redraft profiles add {given.what}"))
     return REFUSED if faults else OK
 
@@ -154,10 +177,10 @@ def _add(client: Client, given: Namespace) -> int:
     if given.json:
         say_json(row)
         return OK
-    cells = _cells(row)
-    say(f"{cells[0]} version {cells[1]}: model {cells[2]}, price {cells[5]}")
+    cells = dict(zip(map(str.lower, _COLUMNS), _cells(row, tell), strict=True))
+    say(tell("{name} version {version}: model {model}, price {price}", **cells))
     if not row.get("key_set"):
-        say("its key is not set where the API runs; the workers need it")
+        say(tell("its key is not set where the API runs; the workers need it"))
     return OK
 
 
@@ -185,5 +208,5 @@ def drain(client: Client, given: Namespace) -> int:
     else:
         say(tell("draining (by {who}, {since})", who=who, since=since))
     say(tell("nothing starts or resumes; runs in flight go on, interrupt --all stops them"))
-    say("next: ./redraft drain off")
+    say(next_line("./redraft drain off"))
     return OK

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from api.cli.client import Client, File, Refused, UsageError
+from api.cli.language import tell
 from api.cli.limits import limits
 from api.cli.words import one_line
 from api.reading import sniff
+from api.text_codes import N_
 from workflows import requesting
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Material, SourceText
@@ -58,7 +60,7 @@ def _request(given: Namespace) -> str | None:
     """What is asked for in words."""
     text: str | None = sys.stdin.read() if given.request == "-" else given.request
     if text is not None and not text.strip():
-        raise UsageError("--request is empty; say in words what is wanted")
+        raise UsageError(tell("--request is empty; say in words what is wanted"))
     return text
 
 
@@ -68,11 +70,12 @@ def _as_source(request: str) -> Json:
 
 def _file(field: str, name: str, encoding: str | None) -> File:
     """As it is; an encoding that was named goes along."""
-    where = "standard input" if name == "-" else name
+    where = tell("standard input") if name == "-" else name
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise UsageError(f"{where} cannot be read: {error.strerror}") from error
+        told = N_("{name} cannot be read: {why}")
+        raise UsageError(tell(told, name=where, why=error.strerror)) from error
     charset = f"; charset={encoding}" if encoding else ""
     media_type = _CSV if name.lower().endswith(".csv") else sniff.media_type_of(name)
     return field, ("stdin" if name == "-" else Path(name).name, data, f"{media_type}{charset}")
@@ -106,7 +109,8 @@ def _template(given: str | None) -> Json:
     try:
         return {"template": path.read_text(encoding="utf-8-sig")}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--template {given}: it cannot be read as UTF-8 text") from error
+        told = N_("--template {given}: it cannot be read as UTF-8 text")
+        raise UsageError(tell(told, given=given)) from error
 
 
 def _title(given: Namespace, request: str | None, common: Json) -> str:
@@ -147,12 +151,12 @@ def attributes(client: Client, kind: str, given: Sequence[str]) -> Json:
     for text in given:
         name, separator, value = text.partition("=")
         if not separator or not name:
-            raise UsageError(f"--field {text!r}: write it NAME=VALUE")
+            raise UsageError(tell("--field {given}: write it NAME=VALUE", given=repr(text)))
         typed = _typed(value, types.get(name))
         if name in found and isinstance(found[name], list) and isinstance(typed, list):
             found[name] += typed
         elif name in found:
-            raise UsageError(f"--field {name} is given twice")
+            raise UsageError(tell("--field {name} is given twice", name=name))
         else:
             found[name] = typed
     return found
