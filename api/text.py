@@ -23,7 +23,7 @@ from babel.messages.pofile import read_po
 
 from api import text_codes
 from api.times import in_zone
-from workflows.kinds.problems_zh import in_chinese
+from workflows.kinds.problems_zh import in_chinese, in_english
 
 LOCALES = Path(__file__).parent / "locale"
 DEFAULT = "en"
@@ -136,8 +136,8 @@ class Catalogue:
 
     def told(self, problem: str) -> str:
         """A sentence of a verifier or a kind's door, which words them in English (of a Chinese
-        document in Chinese)."""
-        return in_chinese(problem) if self.locale.startswith("zh") else problem
+        document in Chinese), for this reader."""
+        return in_chinese(problem) if self.locale.startswith("zh") else in_english(problem)
 
     def _place(self, value: Any) -> str:
         """One value as it stands in a sentence; a number gets the language's grouping."""

@@ -125,6 +125,41 @@ HELP: Mapping[str, str] = {
     "why it is none; kept with the issue": "为何不成问题；随问题保存",
     "without ID: 1 to 200 (default 50)": "不给 ID 时：1 至 200（默认 50）",
     "words in title or text": "标题或正文中的词",
+    # The parts.
+    "Serves the API and the pages until SIGTERM or SIGINT.\n"
+    "It joins a stack by its variables; `./redraft up` writes them into the file `env`.": (
+        "提供 API 和页面，直到 SIGTERM 或 SIGINT。\n"
+        "通过变量加入一套服务；`./redraft up` 把这些变量写入文件 `env`。"
+    ),
+    "Runs one worker until SIGTERM or SIGINT: it takes steps of runs and asks the models.\n"
+    "It joins a stack by its variables; `./redraft up` writes them into the file `env`.": (
+        "运行一个工作进程，直到 SIGTERM 或 SIGINT：它执行运行的步骤并调用模型。\n"
+        "通过变量加入一套服务；`./redraft up` 把这些变量写入文件 `env`。"
+    ),
+    "Brings the database to this version's schema and grants the application role.\n"
+    "Nothing half-done is kept; it can be run again, and two at once are safe.": (
+        "把数据库升级到本版本的结构，并授权应用角色。\n"
+        "不会留下做到一半的改动；可重复执行，两个同时执行也安全。"
+    ),
+    "needed": "必需",
+    "Postgres, application role": "Postgres，应用角色",
+    "Postgres, owner, for migrate (default: the same)": (
+        "Postgres，所有者，供 migrate 使用（默认：同上）"
+    ),
+    "Temporal frontend": "Temporal 前端",
+    "Temporal namespace": "Temporal 命名空间",
+    "Temporal Web, for links": "Temporal Web，用于链接",
+    "model server of the first profile": "第一个配置的模型服务器",
+    "model of the first profile `default`": "第一个配置 `default` 的模型",
+    "rounds a worker runs at once": "一个工作进程同时进行的轮次",
+    "port of the worker's /healthz, 0 = off": "工作进程 /healthz 的端口，0 = 关闭",
+    "folder with further kinds": "存放其他类型的文件夹",
+    "folder with own templates of minutes, NAME.md": "存放自有纪要模板（NAME.md）的文件夹",
+    "DEBUG, INFO, WARNING, ERROR": "日志级别：DEBUG、INFO、WARNING、ERROR",
+    "address the API binds": "API 监听的地址",
+    "port of the API": "API 的端口",
+    "key that client commands send": "客户端命令发送的密钥",
+    "further Host names the API answers to, by comma": "API 接受的其他主机名，用逗号分隔",
     # The stack.
     "of the stack to look at": "所检查的服务的数据文件夹",
     "print the findings as JSON": "以 JSON 输出检查结果",

@@ -59,6 +59,10 @@ class _Chinese(argparse.HelpFormatter):
         super().add_usage(usage, actions, groups, prefix or _USAGE)  # type: ignore[arg-type]
 
 
+class RawChinese(_Chinese, argparse.RawDescriptionHelpFormatter):
+    """Lines of description and epilog stay as they are."""
+
+
 class Parser(argparse.ArgumentParser):
     """Says also what is wrong with a command line in Chinese, once that is its language."""
 
@@ -97,13 +101,15 @@ def listed(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
             yield action
 
 
-def say_in_chinese(parser: argparse.ArgumentParser) -> None:
+def say_in_chinese(
+    parser: argparse.ArgumentParser, formatter: type[argparse.HelpFormatter] = _Chinese
+) -> None:
     """Help of the parser and its commands; a text that nobody translated stays as it is."""
     from deploy.help_zh import HELP
 
     done = set[int]()
     for one in parsers_of(parser):
-        one.formatter_class = _Chinese
+        one.formatter_class = formatter
         if isinstance(one, Parser):
             one.is_chinese = True
         one._positionals.title, one._optionals.title = _PLACES, _OPTIONS

@@ -72,7 +72,7 @@ def check_kind(_: Client, given: Namespace) -> int:
     """Prints each fault; exit 3 when there is one."""
     folder = Path(given.folder).absolute()
     if not (folder / "__init__.py").is_file():
-        raise UsageError(f"{folder} is no folder with an __init__.py")
+        raise UsageError(tell("{folder} is no folder with an __init__.py", folder=folder))
     try:
         kind = _load(folder)
         faults = list(_faults(kind))

@@ -94,7 +94,9 @@ def word(msgid: str) -> str:
 def problem_of(issue: Mapping[str, Any]) -> str:
     """What a rule found, in the chosen language; what a model or a person said, as it is."""
     problem = str(issue.get("problem") or "")
-    if _chosen["locale"] == _ENGLISH or not str(issue.get("raised_by")).startswith("verifier:"):
+    if not str(issue.get("raised_by")).startswith("verifier:"):
+        return problem
+    if _chosen["locale"] == _ENGLISH and problem.isascii():
         return problem
     from api import text
 

@@ -179,7 +179,7 @@ def bulk(client: Client, given: Namespace) -> int:
         say_json({"items": rows, "more": False})
     else:
         for row in rows:
-            say(f"{row['id']}  {'ok' if row['ok'] else clean(row.get('code') or 'refused')}")
+            say(f"{row['id']}  {'ok' if row['ok'] else clean(row.get('code') or '–')}")
         done = sum(bool(row["ok"]) for row in rows)
         counts = {"done": done, "refused": len(rows) - done}
         say(tell("{action}: {done} done, {refused} refused", action=given.action, **counts))

@@ -49,7 +49,7 @@ def start(client: Client, given: Namespace, asked: Asked) -> Json:
             return _told(client.upload("/api/runs", fields, files))
     except OSError as error:
         why = error.strerror or tell("it cannot be read")
-        raise UsageError(f"--audio {given.audio}: {why}") from error
+        raise UsageError(tell("--audio {name}: {why}", name=given.audio, why=why)) from error
 
 
 def _told(run: Json) -> Json:

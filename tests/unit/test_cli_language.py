@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import subprocess
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from api import text_cli
 from api.cli import language
 from api.cli.__main__ import main, parser
 from api.cli.run import limit_lines
-from api.cli.show import ago, run_lines
+from api.cli.show import ago, cost_line, run_lines
 from api.cli.words import event_sentence, next_act, reason_sentence, status_word
 from deploy import terminal
 from deploy.help_zh import HELP
@@ -23,6 +25,7 @@ from tests.architecture.sources import ROOT
 from tests.fake_api import make_run
 from worker.doctor import parser_of
 
+HAN = re.compile("[\u3400-\u9fff]")
 STOPPED = {"reason": {"code": "limit_calls", "params": {"limit": 40}}, "score": None}
 EVENT = {"type": "step_started", "round": 2, "name": "review", "attempt": 1, "actor": "worker"}
 
@@ -83,6 +86,55 @@ def test_every_text_of_every_help_has_its_chinese() -> None:
     plain = {text for text in texts if not text.startswith("RUNNING, ")}  # codes and their words
     assert len(plain) > 80
     assert plain - set(HELP) == set()
+
+
+@pytest.mark.parametrize(
+    "module", ["api.__main__", "worker.__main__", "deploy.migrations.__main__"]
+)
+def test_help_of_the_parts_is_chinese_to_its_last_line(
+    module: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        importlib.import_module(module).main(["--help", "--lang", "zh"])
+    told = capsys.readouterr().out.splitlines()[1:]
+    english = re.compile(r"[a-z]{3,} [a-z]{3,}")
+    assert [line for line in told if english.search(re.sub(r"`[^`]*`", "", line))] == []
+    assert [line for line in told if line.startswith("  REDRAFT_") and not HAN.search(line)] == []
+
+
+_SAYERS = {"say", "complain", "UsageError", "Unreachable", "NoSuchLanguage", "_fact"}
+_WORDED = {"tell", "cell", "word", "N_", "sentence", "page_sentence", "next_line"}
+_OURS = re.compile(r"redraft|\./redraft [a-z ]+|/(runs|documents)/")
+
+
+def _bare(node: ast.AST) -> Iterator[str]:
+    """Words of a printed text that no catalogue sees."""
+    if isinstance(node, ast.Call):
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name in _WORDED or isinstance(node.func, ast.Attribute):
+            return
+    if isinstance(node, ast.Subscript | ast.Compare):
+        return
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if re.search(r"[a-z]{3}", _OURS.sub("", node.value)):
+            yield node.value
+        return
+    for child in ast.iter_child_nodes(node):
+        yield from _bare(child)
+
+
+def test_every_sentence_of_the_command_line_goes_through_the_catalogue() -> None:
+    bare, calls = [], 0
+    for path in sorted((ROOT / "api" / "cli").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                if node.func.id in _SAYERS:
+                    calls += 1
+                    bare += [f"{path.name}: {said}" for arg in node.args for said in _bare(arg)]
+                given = [key.value for key in node.keywords if key.arg == "empty"]
+                bare += [f"{path.name}: {said}" for arg in given for said in _bare(arg)]
+    assert calls > 100
+    assert bare == []
 
 
 def test_every_head_of_a_table_has_its_word() -> None:
@@ -188,6 +240,23 @@ def test_a_run_is_told_in_chinese_to_its_last_line() -> None:
     assert not [line for line in lines[1:] if re.search("[a-z]{3}", commands.sub("", line))]
     assert "665 Token" in " ".join(lines)
     assert ago("2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, 4, tzinfo=UTC)) == "4 分钟前"
+
+
+def test_a_rule_s_finding_is_told_in_the_language_of_the_terminal() -> None:
+    chinese = {"problem": "“A”重复出现。", "raised_by": "verifier:repeats"}
+    language.use("en", {})
+    assert language.problem_of(chinese) == "“A” stands twice."
+    assert language.problem_of({**chinese, "raised_by": "model"}) == chinese["problem"]
+    language.use("zh", {})
+    assert language.problem_of({**chinese, "problem": "“A” stands twice."}) == chinese["problem"]
+
+
+def test_what_a_run_paid_in_two_currencies_is_not_added() -> None:
+    paid = {"costs": {"EUR": "0.2", "USD": "1"}, "cost": None, "currency": None}
+    run = make_run(calls=2, tokens={"input": 9, "output": 1}, **paid)
+    language.use("en", {})
+    assert cost_line(run).endswith("0.2 EUR + 1 USD")
+    assert cost_line({**run, "unpriced_calls": 1}).endswith("0.2 EUR + 1 USD + unknown")
 
 
 def test_the_note_of_a_drain_is_told_to_who_is_refused() -> None:

@@ -13,7 +13,7 @@ from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from api import text, text_codes, text_findings
 from deploy.offline_model.findings import Category
 from tests.architecture.sources import ROOT
-from workflows.kinds.problems_zh import in_chinese
+from workflows.kinds.problems_zh import SENTENCES, in_chinese, in_english
 
 KINDS = ROOT / "workflows" / "kinds"
 FOR_MODELS_OR_LOGS = {"check.py", "checked.py", "scopes.py", "drafting.py", "problems_zh.py"}
@@ -60,6 +60,23 @@ def test_every_sentence_about_a_document_or_a_field_has_its_chinese() -> None:
     assert len(found) > 80
     english = [said for said in found if not HAN.search(in_chinese(COMPOSED.get(said, said)))]
     assert english == []
+
+
+FILLED = ("T12", "航班 3", "x — y", "4")
+
+
+@pytest.mark.parametrize("english", [pair[0] for pair in SENTENCES])
+def test_what_a_rule_said_in_chinese_is_read_in_english_too(english: str) -> None:
+    said = english.format(*FILLED)
+    assert in_chinese(said) != said
+    assert in_english(in_chinese(said)) == said
+    assert text.catalogue("en").told(in_chinese(said)) == said
+    assert WORDS.told(said) == in_chinese(said)
+
+
+def test_what_nobody_of_ours_said_stays_as_it_is() -> None:
+    for said in ("第三段与会议内容不符。", "The third paragraph is wrong."):
+        assert (in_english(said), in_chinese(said)) == (said, said)
 
 
 def test_every_category_that_a_rule_names_has_its_word() -> None:

@@ -1,8 +1,8 @@
-"""What verifiers and doors say, in Chinese: their sentences by pattern.
+"""What verifiers and doors say, in Chinese: their sentences by pattern, both ways.
 
-They word a problem once, in English. A finding in a Chinese document is stored in Chinese; what is
-beside a field, and findings in other documents, are worded for the reader. A test holds that every
-sentence of theirs stands here.
+They word a problem once, in English. A finding in a Chinese document is stored in Chinese, as the
+model that puts it right reads it; every reader gets it in the own language. A test holds that every
+sentence of theirs stands here and finds its way back.
 """
 
 from __future__ import annotations
@@ -234,7 +234,19 @@ def _pattern(sentence: str) -> re.Pattern[str]:
     return re.compile("(.+?)".join(re.escape(part) for part in parts), re.DOTALL)
 
 
+def _back(chinese: str) -> re.Pattern[str]:
+    """Of a Chinese sentence whose places are filled, each named by its number."""
+    parts = re.split(r"\{(\d)\}", chinese)
+    known = [f"(?P<p{part}>.+?)" if at % 2 else re.escape(part) for at, part in enumerate(parts)]
+    return re.compile("".join(known), re.DOTALL)
+
+
 _PATTERNS = tuple((_pattern(english), chinese) for english, chinese in SENTENCES)
+_BACK = tuple(
+    (_back(chinese), english)
+    for english, chinese in sorted(SENTENCES, key=lambda pair: -len(re.sub(r"\{\d\}", "", pair[1])))
+)
+"""Sentences with the most words of their own first: another's place could hold the rest of them."""
 
 
 def is_chinese(material: Material, body: str) -> bool:
@@ -251,4 +263,14 @@ def in_chinese(problem: str) -> str:
         found = pattern.fullmatch(problem)
         if found is not None:
             return chinese.format(*found.groups())
+    return problem
+
+
+def in_english(problem: str) -> str:
+    """What `in_chinese` made, in English again; anything else as it is."""
+    for pattern, english in _BACK:
+        found = pattern.fullmatch(problem)
+        if found is not None:
+            places = found.groupdict()
+            return english.format(*(places[f"p{at}"] for at in range(len(places))))
     return problem
