@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0013"
+HEAD = "0014"
 """The revision this code needs; `/readyz` is red while the database is behind it."""
