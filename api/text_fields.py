@@ -107,6 +107,13 @@ LIMIT_NAME: Wordings = {
     "max_seconds": (N_("seconds at work"),),
 }
 
+KIND_LIMIT: Wordings = {
+    "body_characters": (N_("a text of at most {limit} characters"),),
+    "source_characters": (N_("each source at most {limit} characters"),),
+    "window_tokens": (N_("sources longer than {limit} tokens are read in pieces"),),
+}
+"""Sizes a kind is made for."""
+
 RANGE: Wordings = {
     "1h": (N_("1 hour"),),
     "24h": (N_("24 hours"),),
@@ -166,6 +173,7 @@ WORDINGS: Mapping[str, Wordings] = {
     "dropped": DROPPED,
     "limit_name": LIMIT_NAME,
     "limit": LIMIT,
+    "kind_limit": KIND_LIMIT,
     "usage": USAGE,
     "range": RANGE,
     "piece": PIECE,

@@ -5,7 +5,7 @@ And the switch by which no new work is taken.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,15 @@ _EVENTS = {
     "resume": EventType.RUN_RESUMED,
     "cancel": EventType.RUN_CANCELLED,
 }
+
+
+def possible(statuses: Collection[str]) -> tuple[str, ...]:
+    """The actions that move a run in at least one of these statuses."""
+    return tuple(
+        action
+        for action, event in _EVENTS.items()
+        if not MOVED_BY_EVENT[event][0].isdisjoint(statuses)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,11 @@ _OPEN = frozenset({_NEW, _BACK})
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Of one round: issues found first, fixed and come back in it, and open at its end."""
+    """Of one round: issues found first, fixed, waived and come back in it, and open at its end."""
 
     raised: int = 0
     fixed: int = 0
+    waived: int = 0
     returned: int = 0
     left: int = 0
 
@@ -42,6 +43,7 @@ def tallies(moves: Sequence[IssueMove], numbers: Sequence[int]) -> Mapping[int, 
         found[number] = Tally(
             raised=types.count(_NEW),
             fixed=types.count(EventType.ISSUE_FIXED),
+            waived=types.count(EventType.ISSUE_WAIVED),
             returned=types.count(_BACK),
             left=len(still),
         )

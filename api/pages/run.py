@@ -88,6 +88,7 @@ async def _facts(request: Request, rows: RunRows) -> dict[str, Any]:
         "said": run_events.said(run, events),
         "steps": rows.steps,
         "issues": rows.issues,
+        "locked": locked_ones(rows.issues, rows.locked),
         "calls": rows.calls,
         "partial": run_output.partial(rows.calls, rows.seen.live, kept),
         "kept": kept,
@@ -135,7 +136,7 @@ async def _text(request: Request, rows: RunRows) -> dict[str, Any]:
     """The shown text and its changes, as far as the page does not have them already (`have`)."""
     state, run, issues = state_of(request), rows.run, rows.issues
     shown, why = _shown(run, rows.texts, words_of(request))
-    versions = {**_versions(run, rows.texts, rows.sources), "issues": _version_of(issues, run)}
+    versions = {**_versions(run, rows.texts, rows.sources), "issues": _version_of(rows)}
     if schedules(state, run.kind):  # open issues are shown at their lines
         versions["text"] += "".join(f" I{issue.number}" for issue in open_ones(issues))
     named = set(request.query_params.getlist("have"))
@@ -212,10 +213,22 @@ def _versions(
     }
 
 
-def _version_of(issues: Sequence[wire.Issue], run: wire.Run) -> str:
-    """Of the list of issues: as long as it is the same, what is typed into its forms stays."""
-    newest = max((wire.timestamp(issue.updated_at) for issue in issues), default="")
-    return f"{len(issues)} {newest} {run.status in FINAL} {run.current_round > 0}"
+def locked_ones(issues: Sequence[wire.Issue], passages: Sequence[str]) -> list[int]:
+    """The numbers of open issues that are about a passage that no round may change."""
+    return [
+        issue.number
+        for issue in open_ones(issues)
+        if issue.quote
+        and any(issue.quote in passage or passage in issue.quote for passage in passages)
+    ]
+
+
+def _version_of(rows: RunRows) -> str:
+    """Of the list of issues as it is shown: as long as it is the same, it is not sent again."""
+    shown = [issue.model_dump(exclude={"seen_round", "updated_at"}) for issue in rows.issues]
+    lines = [source.id for source in rows.sources]
+    told = (shown, lines, rows.locked, rows.run.status in FINAL, rows.run.current_round > 0)
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
 
 
 async def html_of(shown: wire.Revision | None) -> Markup | None:

@@ -20,8 +20,10 @@ from api.pages.run_output import SETTLED, all_rows
 from api.queries import Reader, TemporalWeb
 from api.queries import console as queries_console
 from api.queries.console import Waste
+from api.queries.review import locked_passages
 from api.queries.seen import Seen, seen, shown_first
 from deploy.database import Pool
+from workflows.vocabulary import RunStatus
 
 _MOST_RUNS = 64
 _MOST_PROFILES = 200
@@ -30,13 +32,15 @@ _MOST_PROFILES = 200
 @dataclass(frozen=True, kw_only=True)
 class RunRows:
     """What is stored of a run and its document, as far as the page shows it. `events` are the
-    newest and, of older ones, moves of the run and of its issues."""
+    newest and, of older ones, moves of the run and of its issues; `locked` are passages by which an
+    open issue may stay open."""
 
     seen: Seen
     steps: Sequence[wire.Step]
     calls: Sequence[wire.Call]
     waste: Mapping[str, Waste]
     issues: Sequence[wire.Issue]
+    locked: Sequence[str]
     events: Sequence[wire.Event]
     items: Sequence[wire.Item]
     sources: list[wire.Source]
@@ -103,6 +107,14 @@ async def _issues(reader: Reader, seen: Seen) -> Sequence[wire.Issue]:
     return await all_rows(queries.issues_page, reader, seen.run.id)
 
 
+async def _locked(reader: Reader, seen: Seen) -> Sequence[str]:
+    """The passages no round may change; only where a person decides what of it stays open."""
+    run = seen.run
+    if run.status != RunStatus.AWAITING_CONFIRMATION or not run.open_issues:
+        return ()
+    return await locked_passages(reader, run.document_id)
+
+
 async def _events(reader: Reader, seen: Seen) -> Sequence[wire.Event]:
     return await queries_console.told(reader, seen.run.id, NEWEST)
 
@@ -137,6 +149,7 @@ _PARTS: Mapping[str, tuple[Callable[[Reader, Seen], Awaitable[Any]], tuple[str, 
     "calls": (_calls, ("calls", "items")),
     "waste": (_waste, ("calls", "plans")),
     "issues": (_issues, ("issues",)),
+    "locked": (_locked, ("events", "issues", "status")),
     "events": (_events, ("events",)),
     "items": (_items, ("items", "status")),
     "sources": (_sources, ("sources",)),

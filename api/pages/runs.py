@@ -15,6 +15,7 @@ from api.auth import needs
 from api.pages import addresses as pages_addresses
 from api.pages import new as pages_new
 from api.pages.addresses import Address
+from api.pages.bulk import possible
 from api.pages.errors import PageRoute
 from api.pages.remembered import recall, remember
 from api.pages.render import list_row, page, words_of
@@ -71,6 +72,7 @@ async def _facts(request: Request, address: Address) -> dict[str, Any]:
     state, words = state_of(request), words_of(request)
     pool, wanted = state.pool, address.wanted
     by_status = await queries.counts_by_status(pool, replace(wanted, statuses=()))
+    meant = wanted.statuses or tuple(by_status)
     found: Sequence[wire.Run] = []
     older = newer = None
     if not address.misread:
@@ -78,9 +80,12 @@ async def _facts(request: Request, address: Address) -> dict[str, Any]:
     return {
         "address": address,
         "rows": [list_row(run, words) for run in found],
+        "moves": {run.id: possible((run.status,)) for run in found},
+        "moves_here": possible({run.status for run in found}),
+        "moves_all": possible({one for one in meant if by_status[one]}),
         "quiet": await queries_overview.quiet_since(pool, [run.id for run in found]),
         "by_status": by_status,
-        "total": sum(by_status[one] for one in wanted.statuses or by_status),
+        "total": sum(by_status[one] for one in meant),
         "any_ever": bool(address.pairs or address.misread or any(by_status.values())),
         "chips": pages_addresses.chips(address, words),
         "names": pages_addresses.filter_names(words),

@@ -26,7 +26,9 @@ from api.principals import Scope
 from api.profiles import NewProfile, append_version, problems
 from api.secret_texts import looks_secret
 from api.state import state_of
+from api.text_fields import KIND_LIMIT
 from deploy.database import Connection
+from workflows.kinds.kind import KindLimits
 from workflows.vocabulary import ErrorCode
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -63,9 +65,14 @@ async def settings(request: Request) -> Response:
         profiles=profiles.items,
         workers=workers,
         switches=switches,
-        kinds=[(kind, asdict(kind.limits)) for _, kind in sorted(state.kinds.items())],
+        kinds=[(kind, _sizes(kind.limits)) for _, kind in sorted(state.kinds.items())],
         retention=state.settings.body_retention_days,
     )
+
+
+def _sizes(limits: KindLimits) -> dict[str, int]:
+    """The limits that something holds, each with a sentence."""
+    return {name: size for name, size in asdict(limits).items() if name in KIND_LIMIT}
 
 
 @router.get("/settings/new-profile", dependencies=CHANGES)

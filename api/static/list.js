@@ -69,11 +69,19 @@ function putRows(fresh) {
   const note = document.querySelector("[data-newer]");
   note.hidden = newer === 0;
   note.querySelector("span").textContent = first < 0 ? `${newer}+` : String(newer);
+  count();
 }
 
 function count() {
   const boxes = [...list.querySelectorAll("tbody [type=checkbox]")];
-  const ticked = boxes.filter((box) => box.checked).length;
+  const chosen = boxes.filter((box) => box.checked);
+  const ticked = chosen.length;
+  let offered = false;
+  for (const button of picks.querySelectorAll("[name=action]")) {
+    button.hidden = !chosen.some((box) => box.dataset.moves.split(" ").includes(button.value));
+    offered ||= !button.hidden;
+  }
+  picks.querySelector("[data-unmoved]").hidden = offered;
   picks.classList.toggle("idle", ticked === 0);
   picks.querySelector("[data-picked-count]").textContent = String(ticked);
   const all = list.querySelector("[data-pick-all]");

@@ -3,6 +3,7 @@
 
 import { connection } from "./connection.js";
 import { heldFocus } from "./focus.js";
+import { alike, heldPlace, keepAlike } from "./kept.js";
 import { liveText } from "./live_text.js";
 import { renewed } from "./renewed.js";
 import { follow } from "./stream.js";
@@ -48,7 +49,7 @@ function refreshSoon(delay = Math.max(0, begunAt + EVERY_MS - Date.now())) {
 // Names the costly regions that are here already, so that the server leaves them empty.
 function address() {
   const asked = new URLSearchParams({ regions: "1" });
-  for (const name of ["text", "changes", "sources"]) {
+  for (const name of ["text", "changes", "sources", "issues"]) {
     const region = page.querySelector(`[data-region="${name}"]`);
     asked.append("have", `${name} ${region.dataset.version}`);
   }
@@ -102,16 +103,18 @@ function put(fresh) {
     return;
   }
   shown = at;
-  for (const region of fresh.querySelectorAll("[data-region]")) {
-    const old = page.querySelector(`[data-region="${region.dataset.region}"]`);
-    const same =
+  const changed = [...fresh.querySelectorAll("[data-region]")]
+    .map((region) => [page.querySelector(`[data-region="${region.dataset.region}"]`), region])
+    .filter(([old, region]) =>
       region.dataset.version === undefined
-        ? old.innerHTML === region.innerHTML
-        : old.dataset.version === region.dataset.version;
-    if (!same) {
-      replace(old, region);
-    }
+        ? !alike(old, region)
+        : old.dataset.version !== region.dataset.version,
+    );
+  const scrollBack = heldPlace(page);
+  for (const [old, region] of changed) {
+    replace(old, region);
   }
+  scrollBack();
   document.title = head.dataset.title;
   if (announced.textContent !== head.dataset.say) {
     announced.textContent = head.dataset.say;
@@ -136,6 +139,7 @@ function replace(old, fresh) {
   const refocus = heldFocus(old);
   const read = written.places(old);
   const used = [...old.querySelectorAll("details[open] [id]")].map((field) => field.id);
+  keepAlike(old, fresh);
   old.replaceWith(fresh);
   if (fresh.dataset.region === "actions") {
     // Other moves may be offered now: what was open is known by its fields, not by its place.

@@ -227,7 +227,9 @@ function write(button, quote) {
     act.value += number;
   }
   passage.querySelector(".beside").append(panel);
-  passage.querySelector("[name=say]").focus();
+  const written = passage.querySelector("[data-write]");
+  written.querySelector("[name=say]").focus();
+  written.scrollIntoView({ block: "nearest" }); // its buttons too
 }
 
 function plain(node) {

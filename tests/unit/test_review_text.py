@@ -179,7 +179,7 @@ def test_what_a_round_did_stays_told_when_a_rework_brings_issues_back() -> None:
     assert before == {1: Tally(raised=2, fixed=2, left=0)}
     rework = [a_move("issue_raised", 3, 1, "person:local"), a_move("issue_reopened", 1, 2)]
     after = tallies([*first, *rework, a_move("issue_waived", 3, None)], [1, 2])
-    assert after == {1: before[1], 2: Tally(raised=1, returned=1, left=1)}
+    assert after == {1: before[1], 2: Tally(raised=1, waived=1, returned=1, left=1)}
 
 
 def test_of_two_rounds_that_read_the_best_revision_one_is_the_best() -> None:
