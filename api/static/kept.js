@@ -2,12 +2,16 @@
 
 const VOLATILE = "time, [data-since], input[name=idempotency_key]";
 
-// The markup without what differs at each look: ages are counted here, keys are made anew.
+// The markup without what differs at each look: ages are counted here, keys are made anew, and what
+// is folded open was opened here.
 function bare(node) {
   const copy = node.cloneNode(true);
   for (const one of copy.querySelectorAll(VOLATILE)) {
     one.textContent = "";
     one.removeAttribute("value");
+  }
+  for (const one of copy.querySelectorAll("details")) {
+    one.open = false;
   }
   return copy.innerHTML;
 }
@@ -26,23 +30,24 @@ export function keepAlike(old, fresh) {
   }
 }
 
-// Call it before parts of `page` are replaced; what it returns scrolls back to what was at the top.
+// Call it before parts of `page` are replaced; what it returns scrolls back to what was seen: to
+// where the focus is, else to the first on the screen that is still there.
 export function heldPlace(page) {
-  const top = (one) => one.getBoundingClientRect().top;
-  const first =
-    window.scrollY > 0 &&
-    [...page.querySelectorAll("[id]")].find(
-      (one) => one.getClientRects().length && top(one) >= 0 && top(one) < window.innerHeight,
-    );
-  if (!first) {
+  if (window.scrollY === 0) {
     return () => {};
   }
-  const { id } = first;
-  const before = top(first);
+  const top = (one) => one.getBoundingClientRect().top;
+  const seen = [document.activeElement, ...page.querySelectorAll("[id]")]
+    .filter((one) => one?.id && one.getClientRects().length)
+    .map((one) => [one.id, top(one)])
+    .filter(([, at]) => at >= 0 && at < window.innerHeight);
   return () => {
-    const again = document.getElementById(id);
-    if (again?.getClientRects().length) {
-      window.scrollBy({ top: top(again) - before, behavior: "instant" });
+    for (const [id, before] of seen) {
+      const again = document.getElementById(id);
+      if (again?.getClientRects().length) {
+        window.scrollBy({ top: top(again) - before, behavior: "instant" });
+        return;
+      }
     }
   };
 }

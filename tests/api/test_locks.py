@@ -6,6 +6,8 @@ from typing import Any
 
 from tests.api.harness import Api
 from tests.pages.forms import Browser
+from tests.read_rows import add_issue
+from workflows.vocabulary import EventType, Reason
 
 QUOTE = "- The box is blue."
 
@@ -50,6 +52,18 @@ async def test_a_lock_that_is_removed_binds_no_later_round(api: Api) -> None:
     assert [e["type"] for e in await api.events(run["id"])].count("lock_removed") == 1
     kept = "SELECT count(*) FROM locks WHERE document_id = $1 AND removed_at IS NULL"
     assert await api.pool.fetchval(kept, run["document_id"]) == 1
+
+
+async def test_the_page_of_a_run_says_which_issue_a_lock_keeps_open(api: Api) -> None:
+    run, _ = await locked(api)
+    browser, page = Browser(api.client), f"/runs/{run['id']}"
+    for number, quote in enumerate(("Chen", "# Minutes of May"), 1):
+        await add_issue(api.pool, run["id"], number, quote=quote)
+    assert "locked passage" not in (await browser.open(page)).text, "it is at work"
+    await api.engine_move(run["id"], EventType.RUN_AWAITING_CONFIRMATION, Reason.NO_PROGRESS)
+    told = (await browser.open(page)).text
+    assert "I2 is about a locked passage, which no round may change." in told
+    assert told.count("Its passage is locked") == 1
 
 
 async def test_a_lock_is_removed_only_by_its_own_document(api: Api) -> None:

@@ -124,6 +124,9 @@ async def test_a_guardrail_is_overridden_only_by_its_box(api: Api, browser: Brow
     refused = await browser.send(form)
     assert refused.status_code == 409
     assert "Tick the override" in refused.text
+    wrong = await browser.send(form, override_guardrail="true", max_rounds="99")
+    assert wrong.status_code == 422
+    assert 'name="override_guardrail" value="true" checked' in wrong.text
     form = await browser.form(path, f"{path}/resume")
     assert (await browser.send(form, override_guardrail="true")).status_code == 303
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -149,6 +150,20 @@ async def test_many_runs_are_moved_after_their_number_was_written(
     assert waiting not in done.text
     again = await browser.open(path)
     assert "None of them can be moved this way now." in again.text
+
+
+async def test_only_moves_that_fit_a_run_are_offered_for_many(api: Api, browser: Browser) -> None:
+    await add_run(api.pool, status="INTERRUPTED")
+    ended = await add_ended_run(api.pool, RunStatus.CANCELLED)
+    page = (await browser.open("/runs")).text
+    assert re.findall(r'<button( hidden|)[^>]* name="action" value="(\w+)"', page) == [
+        (" hidden", "interrupt"),
+        ("", "resume"),
+        ("", "cancel"),
+    ]
+    assert f'id="p-{ended}" data-moves=""' in page
+    assert "action=resume&amp;all=1" in page
+    assert "action=interrupt&amp;all=1" not in page
 
 
 async def test_a_selection_says_what_became_of_each(api: Api, browser: Browser) -> None:

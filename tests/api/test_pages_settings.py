@@ -15,6 +15,7 @@ async def test_a_version_of_a_profile_is_looked_at_then_appended(api: Api) -> No
     browser = Browser(api.client)
     form = await browser.form("/settings/new-profile", "/settings/profiles")
     typed = {"name": "careful", "model": "large", "key_env": "CAREFUL_API_KEY"}
+    assert "a text of at most 200,000 characters" in (await browser.open("/settings")).text
     looked = await browser.send(form, look="1", prices=json.dumps(PRICES), **typed)
     assert "A new profile" in looked.text
     assert "&#34;input&#34;: &#34;1&#34;" in looked.text

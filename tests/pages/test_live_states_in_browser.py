@@ -87,6 +87,35 @@ async def test_who_is_silent_is_told_and_everything_is_caught_up(
         await _caught_up(site, page, run["id"])
 
 
+async def test_a_form_that_is_open_stays_under_the_eyes_while_other_issues_change(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    run = await offered(site, model)
+    issues = await site.rows(run["id"], "issues")
+    change = f"/api/runs/{run['id']}/issues"
+    for issue in issues:
+        assert (await site.call("PATCH", f"{change}/{issue['id']}", {"status": "open"}))[0] == 200
+    last = f"I{issues[-1]['number']}"
+    assert last != "I1", "one is waived, another stays"
+    page, path = tab.page, f"/runs/{run['id']}"
+    await tab.open(path)
+    await expect(page.locator("[data-connection]")).to_have_text("Live")
+    form = page.locator(f"#{last}")
+    await form.get_by_text("Waive …").click()
+    await form.get_by_role("textbox").fill("it is right")
+    await form.evaluate("one => { one.dataset.mine = 'yes'; one.scrollIntoView(); }")
+    place = await form.evaluate("one => one.getBoundingClientRect().top")
+
+    waiver = {"status": "waived", "reason": "it is right"}
+    assert (await site.call("PATCH", f"{change}/{issues[0]['id']}", waiver))[0] == 200
+    await expect(page.locator("#I1.issue-closed")).to_have_count(1)
+    await expect(form.get_by_role("textbox")).to_have_value("it is right")
+    await expect(form.get_by_role("textbox")).to_be_focused()
+    assert await form.get_attribute("data-mine") == "yes", "it was rendered anew"
+    moved = await form.evaluate("one => one.getBoundingClientRect().top") - place
+    assert abs(moved) < 2, "the page jumped"
+
+
 async def test_an_older_answer_replaces_nothing_and_another_version_is_loaded(
     tab: Tab, site: Stack, model: tuple[OfflineModel, str]
 ) -> None:
