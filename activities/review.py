@@ -186,7 +186,8 @@ async def _worsen(connection: Connection, after: AfterReview) -> None:
         await connection.execute(
             """
             UPDATE issues SET severity = $2, problem = $3,
-                suggestion = CASE WHEN $4 THEN coalesce($5, suggestion) ELSE suggestion END
+                suggestion = CASE WHEN $4 THEN coalesce($5, suggestion) ELSE suggestion END,
+                evidence = CASE WHEN cardinality($6::text[]) > 0 THEN $6 ELSE evidence END
             WHERE id = $1
             """,
             id_,
@@ -194,6 +195,7 @@ async def _worsen(connection: Connection, after: AfterReview) -> None:
             finding.problem,
             finding.quote == quotes[id_],
             finding.suggestion,
+            list(finding.evidence),
         )
 
 

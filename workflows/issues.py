@@ -153,7 +153,8 @@ def after_review(
             fresh[key] = finding
         else:
             again[same.fingerprint] = same
-            if _RANK[finding.severity] < _RANK[same.finding.severity]:
+            worse = _RANK[finding.severity] < _RANK[same.finding.severity]
+            if worse and same.status != IssueStatus.WAIVED:
                 graver[same.id] = finding
     unmentioned = [one for one in known if one.status in OPEN and one.fingerprint not in again]
     fixed = [one for one in unmentioned if one.number in resolved or one.finding.quote not in body]
