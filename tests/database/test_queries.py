@@ -211,6 +211,10 @@ async def test_search_finds_words_of_titles_and_texts_also_chinese_and_takes_the
     assert await found("100%") == [by_title]
     assert await found("1%") == []
     assert await found("budgetxa") == []
+    for same in ("bUDGET_a 预算", "_A 预算", "NOTES\n\nb", " 预", "_"):
+        assert await found(same) == [by_text], same
+    for other in ("budget_a  预算", "budget-a 预算", "notes b", "_预", "%"):
+        assert by_text not in await found(other), other
 
 
 async def test_a_search_counts_what_it_finds_in_each_status(pool: Pool) -> None:
