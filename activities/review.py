@@ -187,7 +187,7 @@ async def _worsen(connection: Connection, after: AfterReview) -> None:
             """
             UPDATE issues SET severity = $2, problem = $3,
                 suggestion = CASE WHEN $4 THEN coalesce($5, suggestion) ELSE suggestion END,
-                evidence = CASE WHEN cardinality($6::text[]) > 0 THEN $6 ELSE evidence END
+                evidence = CASE WHEN jsonb_array_length($6) > 0 THEN $6 ELSE evidence END
             WHERE id = $1
             """,
             id_,
