@@ -89,6 +89,7 @@ async def _facts(request: Request, rows: RunRows) -> dict[str, Any]:
         "steps": rows.steps,
         "issues": rows.issues,
         "locked": locked_ones(rows.issues, rows.locked),
+        "unmet": unmet_ones(run, rows.issues),
         "calls": rows.calls,
         "partial": run_output.partial(rows.calls, rows.seen.live, kept),
         "kept": kept,
@@ -221,6 +222,13 @@ def locked_ones(issues: Sequence[wire.Issue], passages: Sequence[str]) -> list[i
         if issue.quote
         and any(issue.quote in passage or passage in issue.quote for passage in passages)
     ]
+
+
+def unmet_ones(run: wire.Run, issues: Sequence[wire.Issue]) -> list[int]:
+    """What people asked for and the rounds after that did not settle: their numbers."""
+    if run.status != RunStatus.AWAITING_CONFIRMATION:
+        return []
+    return [one.number for one in open_ones(issues) if one.raised_by.startswith("person:")]
 
 
 def _version_of(rows: RunRows) -> str:

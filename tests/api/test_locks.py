@@ -66,6 +66,16 @@ async def test_the_page_of_a_run_says_which_issue_a_lock_keeps_open(api: Api) ->
     assert told.count("Its passage is locked") == 1
 
 
+async def test_the_page_of_a_run_says_what_people_asked_for_and_no_round_settled(api: Api) -> None:
+    run = await api.run()
+    browser, page = Browser(api.client), f"/runs/{run['id']}"
+    await add_issue(api.pool, run["id"], 1, quote="Chen", raised_by="verifier:names")
+    await add_issue(api.pool, run["id"], 2, quote="May", raised_by="person:ana")
+    await api.engine_move(run["id"], EventType.RUN_AWAITING_CONFIRMATION, Reason.NO_PROGRESS)
+    told = (await browser.open(page)).text
+    assert "I2, which a person asked for, is not settled." in told
+
+
 async def test_a_lock_is_removed_only_by_its_own_document(api: Api) -> None:
     _, path = await locked(api)
     _, other = await locked(api)
