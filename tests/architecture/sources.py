@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -38,7 +39,19 @@ def python_files(*folders: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def tree(name: str) -> ast.Module:
-    return ast.parse((ROOT / name).read_text(encoding="utf-8"), filename=name)
+    return parsed(ROOT / name)
+
+
+def parsed(path: Path) -> ast.Module:
+    """Python 3.11 counts the depth of a tree once a process: other code that runs in the middle of
+    it, as a collection of garbage may, upsets the count ("recursion depth mismatch")."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @cache

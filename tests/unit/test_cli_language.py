@@ -21,7 +21,7 @@ from deploy import terminal
 from deploy.help_zh import HELP
 from deploy.local.__main__ import _parser as parser_of_the_stack
 from deploy.local.__main__ import main as stack
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import ROOT, parsed
 from tests.fake_api import make_run
 from worker.doctor import parser_of
 
@@ -126,7 +126,7 @@ def _bare(node: ast.AST) -> Iterator[str]:
 def test_every_sentence_of_the_command_line_goes_through_the_catalogue() -> None:
     bare, calls = [], 0
     for path in sorted((ROOT / "api" / "cli").glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                 if node.func.id in _SAYERS:
                     calls += 1

@@ -12,7 +12,7 @@ import pytest
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from api import text, text_codes, text_findings
 from deploy.offline_model.findings import Category
-from tests.architecture.sources import ROOT
+from tests.architecture.sources import ROOT, parsed
 from workflows.kinds.problems_zh import SENTENCES, in_chinese, in_english
 
 KINDS = ROOT / "workflows" / "kinds"
@@ -37,7 +37,7 @@ HAN = re.compile("[\u3400-\u9fff]")
 
 def sentences(path: Path) -> Iterator[str]:
     """Texts of a module that read like sentences for a person; each place is an X."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     joined = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     apart |= {id(part) for one in joined for part in ast.walk(one) if part is not one}
@@ -82,7 +82,7 @@ def test_what_nobody_of_ours_said_stays_as_it_is() -> None:
 def test_every_category_that_a_rule_names_has_its_word() -> None:
     named = {str(category) for category in Category}
     for path in KINDS.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.Call):
                 continue
             given = [k.value for k in node.keywords if k.arg == "category"]
