@@ -128,7 +128,8 @@ async def heard(workers: Dying) -> None:
             again = {asked.seconds for asked in recogniser.asked[before:]} & {
                 *one.told[: stored - 1]
             }
-            assert (len(one.told), again) == (stored, set())
+            told = one.told, [part.seconds for part in recogniser.asked]
+            assert (len(one.told), again) == (stored, set()), (stored, again, told)
         asked = len(recogniser.asked)
         await workers.lives()
         await workers.all_is_well(run)
