@@ -67,15 +67,20 @@ async def test_a_claim_whose_answer_was_lost_holds_the_step_that_it_made(
     assert len(shop.llm.requests) == 1
 
 
+async def _first_review(worker: Tools, run_id: str) -> Step:
+    """Claimed, and nothing of it done yet."""
+    watch = Watch(run_id=run_id, epoch=1)
+    got = await claim(worker, watch, 1, (StepName.REVIEW,))
+    assert isinstance(got, Claimed)
+    return Step(tools=worker, watch=watch, claimed=got, closer=ReviewCloser(got))
+
+
 @pytest.mark.rule("own_call_known_again")
 async def test_a_call_whose_row_was_written_without_an_answer_is_made_once(
     shop: Shop, worker: Tools, relay: Relay
 ) -> None:
     run_id = await shop.run(0)
-    watch = Watch(run_id=run_id, epoch=1)
-    got = await claim(worker, watch, 1, (StepName.REVIEW,))
-    assert isinstance(got, Claimed)
-    step = Step(tools=worker, watch=watch, claimed=got, closer=ReviewCloser(got))
+    step = await _first_review(worker, run_id)
     async with _losing(shop, relay, run_id):
         work = asyncio.create_task(execute(step))
     await asyncio.wait_for(work, 20)
@@ -89,10 +94,7 @@ async def test_a_call_whose_row_was_written_without_an_answer_is_closed_if_the_r
 ) -> None:
     """The person's move waits behind the row's commit, and the second try behind the person."""
     run_id = await shop.run(0)
-    watch = Watch(run_id=run_id, epoch=1)
-    got = await claim(worker, watch, 1, (StepName.REVIEW,))
-    assert isinstance(got, Claimed)
-    step = Step(tools=worker, watch=watch, claimed=got, closer=ReviewCloser(got))
+    step = await _first_review(worker, run_id)
     async with shop.locked(run_id):
         work = asyncio.create_task(execute(step))
         await blocked(shop.pool)
