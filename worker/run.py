@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -135,6 +136,7 @@ async def _poll(
     tools: Tools, client: Client, stop: asyncio.Event, aside: list[asyncio.Task[None]]
 ) -> int:
     workers = _workers(tools, client)
+    gc.freeze()  # looking through all that is loaded stops every stream and commit for 60 ms
     polling = [asyncio.create_task(worker.run()) for worker in workers]
     stopping = asyncio.create_task(stop.wait())
     log.info("worker polls", extra={"worker": tools.worker, "slots": tools.settings.worker_slots})
