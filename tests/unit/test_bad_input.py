@@ -110,6 +110,15 @@ def test_a_document_of_one_character_has_no_grave_finding(kind: str, body: str, 
     found = KINDS[kind].verify(material(said, language=""), body)
     assert all(finding.quote in body for finding in found)
     assert {finding.severity for finding in found} <= {Severity.MINOR}
+    told = [finding for finding in found if finding.category == "format"]
+    assert [finding.quote for finding in told] == ([body.strip()] if body.strip() else [])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("body", ["周五上线", "We ship.", "# Plan\n"])
+def test_a_document_of_a_few_words_is_not_called_one_without_any(kind: str, body: str) -> None:
+    found = KINDS[kind].verify(material("Ana: we ship on Friday .", language=""), body)
+    assert not [finding for finding in found if finding.category == "format"]
 
 
 CODE = '''```python

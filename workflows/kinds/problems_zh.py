@@ -25,6 +25,10 @@ SENTENCES: tuple[tuple[str, str], ...] = (
     ("{0} is not a “{1}”.", "{0} 不是“{1}”。"),
     ("Sections of the template that are missing: {0}.", "缺少模板中的章节：{0}。"),
     ("This section is empty.", "此章节为空。"),
+    (
+        "This text has hardly a word: there is nothing in it to check.",
+        "这份文本几乎没有文字：其中没有可核对的内容。",
+    ),
     ("There are two sections “{0}”.", "有两个“{0}”章节。"),
     ("This block of code is not closed.", "此代码块没有结束。"),
     ("This stands in the section already.", "此内容在本章节中已经出现过。"),

@@ -13,13 +13,18 @@ from workflows.kinds.templates import BadTemplate, parse
 from workflows.vocabulary import Severity
 
 MOST_FINDINGS = 5
+_LETTERS = re.compile(r"[^\W_]")
+_FEWEST_LETTERS = 4
+"""Two Chinese words, or one English."""
 _LABEL = re.compile(r"[\s\d.、:：*#()（）一二三四五六七八九十-]+")
 
 
 def verify_layout(material: Material, body: str) -> list[Finding]:
     """Minor findings; a section that the document's template asks for is a major one."""
-    found = [*_missing(material, body), *islice(_shape(body), MOST_FINDINGS)]
-    return found if body.strip() else []
+    if not body.strip():
+        return []
+    shape = islice(_shape(body), MOST_FINDINGS)
+    return [*_missing(material, body), *_hardly_any(body), *shape]
 
 
 def _missing(material: Material, body: str) -> Iterator[Finding]:
@@ -31,7 +36,7 @@ def _missing(material: Material, body: str) -> Iterator[Finding]:
         for title in wanted
         if _plain(title) and not any(_plain(title) in other for other in titles)
     ]
-    if gone and body.strip():
+    if gone:
         yield Finding(
             category="format",
             severity=Severity.MAJOR,
@@ -64,6 +69,17 @@ def _last_heading(body: str) -> str:
         start = len(body) - len(body.lstrip())
         end = min(len(body), start + 60)
     return unique_quote(body, start, end).strip("\r\n")
+
+
+def _hardly_any(body: str) -> Iterator[Finding]:
+    """A text in which nothing can be found wrong passes; that it says nothing is said."""
+    if len(_LETTERS.findall(body)) < _FEWEST_LETTERS:
+        yield Finding(
+            category="format",
+            severity=Severity.MINOR,
+            quote=body.strip(),
+            problem="This text has hardly a word: there is nothing in it to check.",
+        )
 
 
 def _shape(body: str) -> Iterator[Finding]:
