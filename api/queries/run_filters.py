@@ -35,7 +35,9 @@ PHASE = """
 STEP_AND_WORKER = """
     LEFT JOIN steps s ON s.run_id = r.id AND s.status = 'RUNNING'
     LEFT JOIN workers w ON w.id = s.worker
+    LEFT JOIN assessments o ON o.run_id = r.id AND o.revision = r.offered_revision AND o.reviewed
 """
+"""`o` is how the offered revision stands, where it was reviewed: another may be the last one."""
 
 
 @dataclass(frozen=True, kw_only=True)

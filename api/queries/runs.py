@@ -39,7 +39,8 @@ _FALLBACK = """
 COLUMNS = f"""
     r.id, r.document_id, r.kind, r.kind_version, d.title, d.language, r.tags, r.status, r.stage,
     r.reason_code, r.reason_params, r.guardrail, r.current_round, r.max_rounds, r.pass_score,
-    r.score, r.base_revision, r.working_revision, r.best_revision, r.offered_revision, r.profile,
+    coalesce(o.score, r.score) AS score, r.base_revision, r.working_revision, r.best_revision,
+    r.offered_revision, r.profile,
     r.limits, r.event_seq, r.tokens_input, r.tokens_output, r.tokens_cached, r.tokens_reasoning,
     r.calls, r.cost, r.currency, r.cost_is_estimate, r.move_seq > r.signalled_seq AS signal_due,
     r.actor, r.confirm_by, r.created_at, r.started_at, r.ended_at, r.last_progress_at,
@@ -52,9 +53,9 @@ COLUMNS = f"""
         SELECT FROM model_calls c WHERE c.run_id = r.id AND c.status = 'STARTED')) AS stopping,
     (SELECT count(*) FROM issues i
         WHERE i.run_id = r.id AND i.status IN ('open', 'reopened')) AS open_issues,
-    (SELECT t.input_revision FROM steps t
+    coalesce(o.revision, (SELECT t.input_revision FROM steps t
         WHERE t.run_id = r.id AND t.name = 'review' AND t.status = 'SUCCEEDED'
-        ORDER BY t.seq DESC LIMIT 1) AS scored_revision,
+        ORDER BY t.seq DESC LIMIT 1)) AS scored_revision,
     (SELECT max(p.version) FROM profiles p WHERE p.name = r.profile) AS profile_version,
     {_FALLBACK} AS fallback, {HEARD}, {SPENT},
     CASE WHEN {PHASE} = 'queued' THEN (SELECT count(*) FROM waiting

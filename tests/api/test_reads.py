@@ -192,6 +192,31 @@ async def test_a_run_says_what_comes_next_and_which_text_its_score_is_of(api: Ap
     assert found["next_step"] == {"name": "review", "round": 2}
 
 
+async def test_the_score_is_that_of_the_revision_that_is_offered_or_was_confirmed(api: Api) -> None:
+    """The best one is offered, which need not be the last that was reviewed."""
+    run_id = await rows.add_run(
+        api.pool, status="AWAITING_CONFIRMATION", score=38, offered_revision=0, current_round=2
+    )
+    document = await api.pool.fetchval("SELECT document_id FROM runs WHERE id = $1", run_id)
+    await rows.add_revision(api.pool, document, 1, "worse")
+    done = {"status": "SUCCEEDED", "ended_at": datetime.now(UTC)}
+    await rows.add_step(api.pool, run_id, input_revision=1, **done)
+    stands = {"run_id": run_id, "blockers": 0, "majors": 0, "minors": 0}
+    await rows.insert(api.pool, "assessments", revision=0, score=75, reviewed=True, **stands)
+    await rows.insert(api.pool, "assessments", revision=1, score=38, reviewed=True, **stands)
+    found = (await api.get(f"/api/runs/{run_id}")).json
+    assert (found["score"], found["scored_revision"]) == (75, 0)
+    await api.pool.execute("UPDATE runs SET offered_revision = 1 WHERE id = $1", run_id)
+    found = (await api.get(f"/api/runs/{run_id}")).json
+    assert (found["score"], found["scored_revision"]) == (38, 1)
+    # A text that nobody reviewed has no score of its own: the last one is told, with whose it is.
+    await api.pool.execute(
+        "UPDATE assessments SET reviewed = false WHERE run_id = $1 AND revision = 1", run_id
+    )
+    found = (await api.get(f"/api/runs/{run_id}")).json
+    assert (found["score"], found["scored_revision"]) == (38, 1)
+
+
 async def test_a_call_that_heard_says_how_much(api: Api) -> None:
     run = (await api.run())["id"]
     step = await rows.add_step(api.pool, run, name="transcribe", round=0)
