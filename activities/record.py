@@ -316,31 +316,33 @@ async def void_unfinished(connection: Connection, run_id: str) -> None:
     )
 
 
-async def rebase(connection: Connection, run_id: str, number: int, *, fresh_loop: bool) -> None:
-    """A person's revision becomes working, best and the new baseline; `fresh_loop` reviews it.
-
-    A pending review is void but stays counted, and one round more is granted for it. Without
-    `fresh_loop` (an edit while the run waits) the text is only offered.
+async def rebase(
+    connection: Connection, run_id: str, number: int, *, fresh_loop: bool
+) -> tuple[int, int]:
+    """A person's revision becomes working, best and the new baseline; `fresh_loop` reviews it: a
+    pending review is void but stays counted, and one round more is granted for it. Rounds at most
+    before and after. Without `fresh_loop` (an edit while the run waits) the text is only offered.
     """
     if fresh_loop:
         await void_unfinished(connection, run_id)
-    await connection.execute(
+    row = await connection.fetchrow(
         """
-        UPDATE runs SET
+        UPDATE runs r SET
             working_revision = $2, best_revision = $2, baseline_revision = $2,
-            offered_revision = CASE WHEN status = 'AWAITING_CONFIRMATION' THEN $2
-                ELSE offered_revision END,
-            max_rounds = max_rounds + (
-                $3 AND (pending_review_step IS NOT NULL OR current_round >= max_rounds))::int,
-            pending_review_step = CASE WHEN $3 THEN NULL ELSE pending_review_step END,
-            compare_from_round = CASE WHEN $3 THEN current_round ELSE compare_from_round END,
-            outcome = CASE WHEN $3 THEN NULL ELSE outcome END
-        WHERE id = $1
+            offered_revision = CASE WHEN r.status = 'AWAITING_CONFIRMATION' THEN $2
+                ELSE r.offered_revision END,
+            max_rounds = r.max_rounds + ($3 AND (
+                r.pending_review_step IS NOT NULL OR r.current_round >= r.max_rounds))::int,
+            pending_review_step = CASE WHEN $3 THEN NULL ELSE r.pending_review_step END,
+            compare_from_round = CASE WHEN $3 THEN r.current_round ELSE r.compare_from_round END,
+            outcome = CASE WHEN $3 THEN NULL ELSE r.outcome END
+        FROM runs b WHERE r.id = $1 AND b.id = r.id
+        RETURNING b.max_rounds AS before, r.max_rounds AS after
         """,
-        run_id,
-        number,
-        fresh_loop,
+        *(run_id, number, fresh_loop),
     )
+    assert row is not None, "the caller holds its lock"
+    return row["before"], row["after"]
 
 
 async def acknowledge(connection: Connection, run_id: str, seq: int) -> None:

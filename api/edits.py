@@ -22,11 +22,16 @@ async def adopt(
     *,
     base: int | None,
     fresh_loop: bool,
+    tells_rounds: bool = True,
     comment: str | None = None,
 ) -> int:
-    """A person's text becomes the run's; with `fresh_loop` it is reviewed next."""
+    """A person's text becomes the run's; with `fresh_loop` it is reviewed next. A round that is
+    granted for that is told, unless the caller sets the rounds."""
     number = await insert_human_revision(connection, tools, row, body, base=base, comment=comment)
-    await record.rebase(connection, row.id, number, fresh_loop=fresh_loop)
+    before, now = await record.rebase(connection, row.id, number, fresh_loop=fresh_loop)
+    if now != before and tells_rounds:
+        granted = {"revision": number, "max_rounds": {"from": before, "to": now}}
+        await moving.tell(connection, tools, row.id, EventType.LIMITS_RAISED, granted)
     if fresh_loop:
         await connection.execute("UPDATE runs SET stage = 'review' WHERE id = $1", row.id)
     return number

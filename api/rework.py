@@ -35,7 +35,9 @@ async def rework(
         await record.rebase(connection, run_id, offered, fresh_loop=True)
         number = offered
     else:
-        number = await edits.adopt(connection, tools, row, decided, base=offered, fresh_loop=True)
+        number = await edits.adopt(
+            connection, tools, row, decided, base=offered, fresh_loop=True, tells_rounds=False
+        )
     await _store_decisions(connection, tools, row, wanted.decisions)
     kept = [] if not wanted.decisions else await _kept(connection, row, body, wanted.decisions)
     await _store_locks(connection, tools, row, [lock.quote for lock in wanted.locks] + kept)

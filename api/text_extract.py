@@ -27,7 +27,9 @@ _TAG = re.compile(r"</?\w+[^>]*>")
 
 
 def _sources() -> list[tuple[str, Path]]:
-    python = sorted([*(HERE / "pages").glob("*.py"), HERE / "text.py", *HERE.glob("text_[cf]*.py")])
+    python = sorted(
+        [*(HERE / "pages").glob("*.py"), HERE / "text.py", *HERE.glob("text_[cef]*.py")]
+    )
     templates = sorted((HERE / "templates").glob("*.html"))
     commands = sorted((HERE / "cli").glob("*.py"))
     return [("python", path) for path in [*python, *commands]] + [

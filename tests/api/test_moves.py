@@ -117,6 +117,23 @@ async def test_more_rounds_and_another_profile_come_with_a_resume(api: Api) -> N
     ]
 
 
+async def test_a_round_that_an_edited_text_gets_is_told(api: Api) -> None:
+    run = await api.run_in(RunStatus.INTERRUPTED)
+    set_ = "UPDATE runs SET current_round = max_rounds WHERE id = $1"
+    await api.pool.execute(set_, run["id"])
+    wanted = {"body": "# Weekly\n\nWe ship on Monday.\n"}
+    answer = await api.post(f"/api/runs/{run['id']}/resume", wanted)
+    before = run["max_rounds"]
+    assert answer.json["max_rounds"] == before + 1
+    told = await api.pool.fetchval(
+        "SELECT data FROM run_events WHERE run_id = $1 AND type = 'limits_raised'", run["id"]
+    )
+    assert told["max_rounds"] == {"from": before, "to": before + 1}
+    assert told["revision"] == answer.json["working_revision"]
+    page = await api.client.get(f"/runs/{run['id']}", headers={"accept": "text/html"})
+    assert f"One round more, to review revision {told['revision']}: rounds at most 6" in page.text
+
+
 async def test_fewer_rounds_than_are_done_are_refused(api: Api) -> None:
     run = await api.run_in(RunStatus.INTERRUPTED)
     await api.pool.execute("UPDATE runs SET current_round = 3 WHERE id = $1", run["id"])

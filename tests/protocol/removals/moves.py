@@ -95,7 +95,8 @@ _ROW = (
     Removal(
         "move_voids_plan",
         _RECORD,
-        "            pending_review_step = CASE WHEN $3 THEN NULL ELSE pending_review_step END,\n",
+        "            pending_review_step = CASE WHEN $3 THEN NULL "
+        "ELSE r.pending_review_step END,\n",
         "",
     ),
     Removal(
