@@ -129,6 +129,8 @@ class Catalogue:
         known = {
             key: self._place(value) for key, value in (params or {}).items() if value is not None
         }
+        if family == "field" and "found" in known:
+            known["found"] = self.sentence("found", known["found"])
         for wording in text_codes.WORDINGS[family].get(str(code), ()):
             if _names(wording) <= known.keys():
                 return self.text(wording).format_map(known)

@@ -37,8 +37,8 @@ UNREADABLE: Wordings = {
     ),
     "docx_broken": (
         N_(
-            "This is no Word file that can be read. Open it in Word and save it again, or save it "
-            "as plain text."
+            "This Word file is damaged or not whole. Copy it anew from where it came, or open it "
+            "in Word and save it again, or as plain text."
         ),
     ),
     "docx_locked": (N_("This file is protected by a password; save it without one."),),
@@ -52,6 +52,10 @@ UNREADABLE: Wordings = {
     "json_broken": (N_("This JSON cannot be read: {detail}"),),
     "one_draft": (N_("A draft is pasted and one is a file, or there are two; keep one."),),
     "unsupported": (
+        N_(
+            "What is in this file is {found}, which is not read here. Text, Markdown, DOCX, HTML, "
+            "VTT, SRT and JSON are; recordings have a field of their own."
+        ),
         N_(
             "A file of this kind is not read. Text, Markdown, DOCX, HTML, VTT, SRT and JSON are; "
             "recordings have a field of their own."
@@ -67,6 +71,19 @@ UNREADABLE: Wordings = {
     "silent": (N_("Nothing is to be heard in this recording."),),
     "slow": (N_("The recording could not be read in time; try again."),),
 }
+
+FOUND: Wordings = {
+    "pdf": (N_("a PDF"),),
+    "old_word": (N_("an old Word file or one with a password"),),
+    "rtf": (N_("an RTF file"),),
+    "zip": (N_("a ZIP or another Office file"),),
+    "empty_zip": (N_("an empty ZIP"),),
+    "picture": (N_("a picture"),),
+    "recording": (N_("a recording"),),
+    "compressed": (N_("a compressed file"),),
+    "database": (N_("a database"),),
+}
+"""What a file that is not read is."""
 
 FORMAT: Wordings = {
     "text": (N_("Plain text"),),
@@ -113,6 +130,7 @@ LEFT_OUT: Wordings = {
 }
 
 WORDINGS: Mapping[str, Wordings] = {
+    "found": FOUND,
     "format": FORMAT,
     "vendor": VENDOR,
     "repair": REPAIR,

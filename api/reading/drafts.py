@@ -20,6 +20,7 @@ def read_draft(
     if word.is_docx(data):
         html, left_out = word.to_html(data)
         return _markdown(html, FileFormat.DOCX, left_out, "")
+    word.refuse_broken(data, named=named is FileFormat.DOCX)
     sniff.refuse_foreign(data)
     decoded = decode(data, encoding)
     text = unify_line_ends(decoded.text)

@@ -7,25 +7,40 @@ from pathlib import PurePosixPath
 from api.reading.parsed import FileFormat, Unreadable, Why
 
 _TAKEN = "take DOCX, HTML, Markdown, plain text, VTT, SRT or JSON"
-_FOREIGN: tuple[tuple[bytes, str, str], ...] = (
-    (b"%PDF", "a PDF", f"export the text instead; {_TAKEN}"),
-    (b"\xd0\xcf\x11\xe0", "an old Word file or one with a password", "save it as DOCX without one"),
-    (b"{\\rtf", "an RTF file", "save it as DOCX"),
-    (b"PK\x03\x04", "a ZIP or another Office file", f"unpack or export it; {_TAKEN}"),
-    (b"PK\x05\x06", "an empty ZIP", _TAKEN),
-    (b"\x89PNG", "a picture", _TAKEN),
-    (b"\xff\xd8\xff", "a picture", _TAKEN),
-    (b"GIF8", "a picture", _TAKEN),
-    (b"RIFF", "a recording", "send it as `audio`, or send its transcript"),
-    (b"ID3", "a recording", "send it as `audio`, or send its transcript"),
-    (b"OggS", "a recording", "send it as `audio`, or send its transcript"),
-    (b"fLaC", "a recording", "send it as `audio`, or send its transcript"),
-    (b"\x1aE\xdf\xa3", "a recording", "send it as `audio`, or send its transcript"),
-    (b"\x1f\x8b", "a compressed file", f"unpack it; {_TAKEN}"),
-    (b"7z\xbc\xaf", "a compressed file", f"unpack it; {_TAKEN}"),
-    (b"Rar!", "a compressed file", f"unpack it; {_TAKEN}"),
-    (b"SQLite format", "a database", _TAKEN),
+_HEARD = "send it as `audio`, or send its transcript"
+_FOREIGN: tuple[tuple[bytes, str], ...] = (
+    (b"%PDF", "pdf"),
+    (b"\xd0\xcf\x11\xe0", "old_word"),
+    (b"{\\rtf", "rtf"),
+    (b"PK\x03\x04", "zip"),
+    (b"PK\x05\x06", "empty_zip"),
+    (b"\x89PNG", "picture"),
+    (b"\xff\xd8\xff", "picture"),
+    (b"GIF8", "picture"),
+    (b"RIFF", "recording"),
+    (b"ID3", "recording"),
+    (b"OggS", "recording"),
+    (b"fLaC", "recording"),
+    (b"\x1aE\xdf\xa3", "recording"),
+    (b"\x1f\x8b", "compressed"),
+    (b"7z\xbc\xaf", "compressed"),
+    (b"Rar!", "compressed"),
+    (b"SQLite format", "database"),
 )
+_WORDS: dict[str, tuple[str, str]] = {
+    "pdf": ("a PDF", f"export the text instead; {_TAKEN}"),
+    "old_word": ("an old Word file or one with a password", "save it as DOCX without one"),
+    "rtf": ("an RTF file", "save it as DOCX"),
+    "zip": ("a ZIP or another Office file", f"unpack or export it; {_TAKEN}"),
+    "empty_zip": ("an empty ZIP", _TAKEN),
+    "picture": ("a picture", _TAKEN),
+    "recording": ("a recording", _HEARD),
+    "compressed": ("a compressed file", f"unpack it; {_TAKEN}"),
+    "database": ("a database", _TAKEN),
+}
+"""What such a file is, and what to do instead. Pages have their own words by the code."""
+_STILL = (b"heic", b"heix", b"mif1", b"avif")
+"""Pictures in the frame of a film, as telephones make them."""
 _ENDINGS = {
     "md": FileFormat.MARKDOWN,
     "markdown": FileFormat.MARKDOWN,
@@ -52,12 +67,15 @@ MEDIA_TYPES = {found: name for name, found in _TYPES.items()} | {
 
 def refuse_foreign(data: bytes) -> None:
     """Raises Unreadable for files that hold no text, with what to do instead."""
-    for mark, what, act in _FOREIGN:
-        if data.startswith(mark):
-            raise Unreadable(Why.UNSUPPORTED, f"is {what}, which is not read here: {act}")
+    found = next((code for mark, code in _FOREIGN if data.startswith(mark)), None)
+    if data[8:12] == b"WEBP" and found:  # a RIFF file too
+        found = "picture"
     if data[4:8] == b"ftyp":
-        act = "send it as `audio`, or send its transcript"
-        raise Unreadable(Why.UNSUPPORTED, f"is a recording, which is not read here: {act}")
+        found = "picture" if data[8:12] in _STILL else "recording"
+    if found is not None:
+        what, act = _WORDS[found]
+        told = f"is {what}, which is not read here: {act}"
+        raise Unreadable(Why.UNSUPPORTED, told, found=found)
 
 
 def named_format(name: str, media_type: str) -> FileFormat:

@@ -25,6 +25,7 @@ def read_source(
     named = sniff.named_format(name, media_type)
     if word.is_docx(data):
         return _renamed(_word(data), named)
+    word.refuse_broken(data, named=named is FileFormat.DOCX)
     sniff.refuse_foreign(data)
     decoded = decode(data, encoding)
     parsed = _read_text(unify_line_ends(decoded.text), named)

@@ -31,6 +31,23 @@ def is_docx(data: bytes) -> bool:
         return False
 
 
+def refuse_broken(data: bytes, *, named: bool) -> None:
+    """A Word file by its name, or by what is left of it, whose directory is damaged or cut off.
+    Raises Unreadable."""
+    if not data.startswith(b"PK\x03\x04") or not (named or _MAIN.encode() in data):
+        return
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)):
+            return
+    except _BROKEN as error:
+        raise _damaged(error) from None
+
+
+def _damaged(error: Exception) -> Unreadable:
+    detail = "is a damaged DOCX file; open it in Word and save it again, or bring it anew"
+    return Unreadable(Why.DOCX_BROKEN, detail, error=type(error).__name__)
+
+
 def to_html(data: bytes) -> tuple[str, list[LeftOut]]:
     """(HTML of the document's main part, what is not in it). Raises Unreadable."""
     left_out = _inspect(data)
@@ -61,8 +78,7 @@ def _inspect(data: bytes) -> list[LeftOut]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _check(archive)
     except _BROKEN as error:
-        detail = "is a damaged DOCX file; open it in Word and save it again"
-        raise Unreadable(Why.DOCX_BROKEN, detail, error=type(error).__name__) from None
+        raise _damaged(error) from None
     except RuntimeError:
         detail = "is protected by a password; save it without one"
         raise Unreadable(Why.DOCX_LOCKED, detail) from None

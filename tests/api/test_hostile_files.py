@@ -57,7 +57,7 @@ REFUSED = {
     "entities": (docx(words("&e;", ENTITY)), 422, "xml_entities"),
     "utf-16 entities": (docx(words("&e;", ENTITY).encode("utf-16")), 422, "xml_entities"),
     "no word document": (docx("<w:document"), 422, "docx_broken"),
-    "cut off": (docx(words("Ana: Hi"))[:-40], 415, "unsupported"),
+    "cut off": (docx(words("Ana: Hi"))[:-40], 422, "docx_broken"),
     "a zip": (nested(3), 415, "unsupported"),
 }
 

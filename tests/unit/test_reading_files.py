@@ -12,6 +12,7 @@ import pytest
 from api.reading.drafts import read_draft
 from api.reading.parsed import FileFormat, Unreadable, Why
 from api.reading.sources import LARGEST, read_source
+from api.text import catalogue
 
 _TYPES = (
     '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/'
@@ -141,7 +142,9 @@ def test_xml_that_declares_entities_is_refused(encoding: str) -> None:
 
 def test_broken_word_files_are_refused() -> None:
     whole = document("Hello")
-    assert why(whole[: len(whole) // 2]) is Why.UNSUPPORTED
+    assert why(whole[: len(whole) // 2]) is Why.DOCX_BROKEN
+    assert why(whole[:60], "minutes.docx") is Why.DOCX_BROKEN
+    assert why(b"PK\x03\x04 and then nothing of Word", "archive.zip") is Why.UNSUPPORTED
     assert why(package("<w:document")) is Why.DOCX_BROKEN
     assert why(package("<w:a>" * 20_000)) is Why.DOCX_BROKEN
     damaged = bytearray(whole)
@@ -165,6 +168,24 @@ def test_broken_word_files_are_refused() -> None:
 )
 def test_other_files_are_refused_with_what_to_send_instead(data: bytes, name: str) -> None:
     assert why(data, name) is Why.UNSUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"\x89PNG\r\n\x1a\n....", "What is in this file is a picture, which is not read here."),
+        (b"RIFF....WEBPVP8 ", "What is in this file is a picture,"),
+        (b"\0\0\0\x18ftypheic", "What is in this file is a picture,"),
+        (b"%PDF-1.7 ...", "What is in this file is a PDF,"),
+        (b"ID3\x04", "What is in this file is a recording,"),
+    ],
+)
+def test_a_page_says_what_a_file_is_that_has_the_name_of_another(data: bytes, said: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_draft(data, name="minutes.docx")
+    error = refused.value
+    told = catalogue("en").sentence("field", str(error.why), error.params)
+    assert told.startswith(said)
 
 
 def test_a_file_without_anything_or_with_too_much_is_refused() -> None:

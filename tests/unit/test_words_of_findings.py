@@ -102,7 +102,7 @@ def test_every_way_in_which_a_reply_ends_has_its_word() -> None:
 @pytest.mark.parametrize("family", sorted(text_codes.WORDINGS))
 def test_every_code_has_chinese_words(family: str) -> None:
     """But for names that are the same in every language, and texts that are all place."""
-    same = {"Markdown", "WebVTT", "SRT", "HTML", "Zoom", "Teams", "tokens"}
+    same = {"Markdown", "WebVTT", "SRT", "HTML", "Zoom", "Teams", "tokens", "a PDF"}
     for code, wordings in text_codes.WORDINGS[family].items():
         for wording in wordings:
             plain = re.sub(r"\{\w+\}", "", wording).strip()
