@@ -65,15 +65,20 @@ async def estimated(state: State, wanted: requests.Planned) -> Estimate:
         part_seconds=state.settings.speech_part_seconds,
         count=lru_cache(maxsize=100_000)(count),  # each step plans over the same lines
     )
-    steps = await asyncio.to_thread(estimate, asked)
-    today = datetime.now(UTC).date()
-    shown = [
-        _heard(step, speech, wanted.audio_seconds or 0, today)
+    return _answer(kind, profile, wanted, await planned_steps(asked, profile, speech))
+
+
+async def planned_steps(
+    asked: Asked, profile: wire.Profile, speech: wire.Profile | None
+) -> list[PlannedStep]:
+    """The steps with what they cost today, worked out in a thread."""
+    steps, today = await asyncio.to_thread(estimate, asked), datetime.now(UTC).date()
+    return [
+        _heard(step, speech, asked.recorded_seconds or 0, today)
         if step.name is StepName.TRANSCRIBE
         else _step(step, profile, today)
         for step in steps
     ]
-    return _answer(kind, profile, wanted, shown)
 
 
 def _material(document: requests.NewDocument) -> Material:
@@ -126,12 +131,8 @@ def _planned(
 def _answer(
     kind: Kind, profile: wire.Profile, wanted: requests.Planned, steps: list[PlannedStep]
 ) -> Estimate:
-    calls = _sum([step.calls for step in steps])
-    tokens = TokenSpans(
-        input=_sum([step.tokens.input for step in steps]),
-        output=_sum([step.tokens.output for step in steps]),
-    )
-    costs = _by_currency(steps)
+    calls, tokens = sums_of(steps)
+    costs = by_currency(steps)
     cost = next(iter(costs.values()), None) if len(costs) == 1 else None
     most = {
         budget.CALLS: Decimal(calls.max),
@@ -155,6 +156,15 @@ def _answer(
     )
 
 
+def sums_of(steps: list[PlannedStep]) -> tuple[Span, TokenSpans]:
+    """Calls and tokens of all steps."""
+    tokens = TokenSpans(
+        input=_sum([step.tokens.input for step in steps]),
+        output=_sum([step.tokens.output for step in steps]),
+    )
+    return _sum([step.calls for step in steps]), tokens
+
+
 def _span(given: Range) -> Span:
     return Span(min=given.low, max=given.high)
 
@@ -168,7 +178,7 @@ def _cost(least: Decimal | None, most: Decimal | None) -> CostSpan | None:
     return None if low is None or high is None else CostSpan(min=low, max=high)
 
 
-def _by_currency(steps: list[PlannedStep]) -> dict[str, CostSpan]:
+def by_currency(steps: list[PlannedStep]) -> dict[str, CostSpan]:
     """The sum in each; {} where a price is unknown. What is free costs nothing in any."""
     priced = [(step.currency, step.cost) for step in steps if step.currency and step.cost]
     if len(priced) < len(steps):

@@ -45,4 +45,6 @@ HEADS: Mapping[str, str] = {
     "DROPPED": N_("Dropped"),
     "RUN": N_("Run"),
     "CALL": N_("Call"),
+    "WHAT": N_("By"),
+    "AT": N_("Started"),
 }

@@ -21,6 +21,11 @@ HELP: Mapping[str, str] = {
     "for example as ./redraft runs prints it.": (
         "密钥取自 REDRAFT_API_KEY。ID 可以只写开头，例如 ./redraft runs 所显示的。"
     ),
+    "Watching ends with 0 when the run waits for a person, also when a limit or somebody stopped "
+    "it (the last lines say what comes next, --json has its status), with 4 when it failed.": (
+        "运行等待人处理时，跟随以 0 结束，被限额或人停止时也一样"
+        "（最后几行说明下一步，--json 给出状态）；运行失败时以 4 结束。"
+    ),
     "a field of the kind, for example days=5 or cuisine=Thai,Greek; may be repeated; "
     "./redraft kinds show itinerary lists them": (
         "该类型的字段，例如 days=5 或 cuisine=Thai,Greek；可重复；"
@@ -124,6 +129,15 @@ HELP: Mapping[str, str] = {
     "whole ids, or their beginnings": "完整的 ID，或其开头",
     "why it is none; kept with the issue": "为何不成问题；随问题保存",
     "without ID: 1 to 200 (default 50)": "不给 ID 时：1 至 200（默认 50）",
+    "what a day or more cost, by day, kind, model and profile": (
+        "一天或多天的费用，按天、类型、模型和配置"
+    ),
+    "YYYY-MM-DD, today or yesterday (default: today)": (
+        "YYYY-MM-DD、today 或 yesterday（默认：今天）"
+    ),
+    "from this day on": "从这一天起",
+    "with --since: the last day (default: today)": "与 --since 同用：最后一天（默认：今天）",
+    "only this model profile": "只看此模型配置",
     "words in title or text": "标题或正文中的词",
     # The parts.
     "Serves the API and the pages until SIGTERM or SIGINT.\n"

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from api.cli import commands, documents, language
+from api.cli import cost as cli_cost
 from api.cli import many as cli_many
 from api.cli import service as cli_service
 from api.cli.client import (
@@ -38,6 +39,10 @@ from workflows.vocabulary import RunStatus
 Command = Callable[[Client, argparse.Namespace], int]
 Parsers = "argparse._SubParsersAction[argparse.ArgumentParser]"
 _INTERRUPTED_BY_KEY = 130
+_WATCHED = (
+    "Watching ends with 0 when the run waits for a person, also when a limit or somebody stopped "
+    "it (the last lines say what comes next, --json has its status), with 4 when it failed."
+)
 _ROUNDS, _SCORE, _ROWS = between(1, MOST_ROUNDS), between(0, 100), between(1, MOST_ROWS)
 
 
@@ -77,10 +82,13 @@ def parser() -> argparse.ArgumentParser:
         "a run: status, limits, revisions, steps, issues; or a document's runs",
     )
     one.add_argument("id", help="of a run or a document")
-    add("watch", commands.watch_run, "follow a run until it waits or ends").add_argument("id")
+    one = add("watch", commands.watch_run, "follow a run until it waits or ends")
+    one.add_argument("id")
+    one.epilog = _WATCHED
     _add_moves(add)
     _add_results(add)
     cli_many.add_commands(add)
+    cli_cost.add_command(add)
     cli_service.add_commands(add)
     one = add("kinds", kinds, "check FOLDER: is it a usable kind? show NAME: its fields")
     one.add_argument("action", choices=["check", "show"])
@@ -139,7 +147,12 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         help="of a draft: general, project-meeting, decision-log, one of the service's own, or a "
         "Markdown file with the headings",
     )
+    _add_watch(one)
+
+
+def _add_watch(one: argparse.ArgumentParser) -> None:
     one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+    one.epilog = _WATCHED
 
 
 def _add_runs(one: argparse.ArgumentParser) -> None:
@@ -170,7 +183,7 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
         "--max-rounds", type=_ROUNDS, metavar="N", help="1 to 20, counted from the start"
     )
     one.add_argument("--note", help="kept with the event")
-    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+    _add_watch(one)
     one = add("confirm", commands.confirm, "take the offered revision as the result")
     one.add_argument("id")
     one.add_argument("--revision", type=int, metavar="N", help="default: the offered one")
@@ -191,7 +204,7 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
         metavar="N",
         help="1 to 20 more at most after those done (default 2); the first that passes is the last",
     )
-    one.add_argument("--watch", action="store_true", help="follow until it waits or ends")
+    _add_watch(one)
     add("cancel", commands.cancel, "end a run for good").add_argument("id")
 
 
@@ -213,6 +226,7 @@ def _add_results(add: Callable[[str, Command, str], argparse.ArgumentParser]) ->
     one.add_argument("--yes", action="store_true", help="do not ask")
 
 
+_WHOLE = ("run", "document")
 _NAMED_BY = {"unknown_kind": "/api/kinds", "unknown_profile": "/api/profiles"}
 
 
@@ -226,6 +240,10 @@ def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
     run = refused.problem.get("run")
     if refused.code == "limit_required" and isinstance(run, Mapping):
         return next_act(run)
+    what = (refused.problem.get("params") or {}).get("what")
+    if refused.code == "not_found" and (refused.problem.get("of_id") or what in _WHOLE):
+        # An id that nothing has: a command with the same id would answer the same.
+        return word(NEXT_BY_CODE["deleted"])
     act = word(NEXT_BY_CODE.get(refused.code, ""))
     identity = getattr(given, "id", None)
     return act.replace(" ID", f" {identity}") if identity else act

@@ -112,12 +112,11 @@ def interrupt(client: Client, given: Namespace) -> int:
 
 def resume(client: Client, given: Namespace) -> int:
     identity = find(client, given.id)
-    body: Json = {}
+    body, before = Json(), Json()
     if given.body:
         text = read_text(given.body)
-        base = given.base
-        if base is None:
-            base = client.get(f"/api/runs/{identity}")["working_revision"]
+        before = client.get(f"/api/runs/{identity}")
+        base = given.base if given.base is not None else before["working_revision"]
         body = {"body": text, "base_revision": base}
     if given.override:
         body["override_guardrail"] = True
@@ -126,7 +125,12 @@ def resume(client: Client, given: Namespace) -> int:
     for name in ("profile", "max_rounds", "note"):
         if (value := getattr(given, name)) is not None:
             body[name] = value
-    code = print_moved(client.post(f"/api/runs/{identity}/resume", body), as_json=given.json)
+    run = client.post(f"/api/runs/{identity}/resume", body)
+    code = print_moved(run, as_json=given.json)
+    most = before.get("max_rounds", run.get("max_rounds"))
+    if run.get("max_rounds") != most and given.max_rounds is None and not given.json:
+        told = N_("your text gets one round more: at most {now} instead of {most}")
+        say(tell(told, now=run["max_rounds"], most=most))
     return max(code, watch(client, identity, as_json=given.json) if given.watch else OK)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from api.cli.client import OK, Client, Refused, UsageError
 from api.cli.find import find, find_document
 from api.cli.language import next_line, tell
+from api.cli.rest import rest_line
 from api.cli.run import print_run
 from api.cli.show import OPEN, ago, print_moved, print_runs, print_table, say, say_json
 from api.cli.words import clean, one_line
@@ -42,6 +43,7 @@ def show(client: Client, given: Namespace) -> int:
         **rows,
         said=[event for event in events if event.get("comment")],
         revisions=list(revisions),
+        rest=rest_line(client, run),
     )
     return OK
 
@@ -70,7 +72,8 @@ def _document(client: Client, identity: str) -> Json:
         if refused.code != "not_found":
             raise
         detail = tell("No run and no document has the id {id}.", id=identity)
-        raise Refused(404, {**refused.problem, "detail": detail, "told": True}) from None
+        told = {"detail": detail, "told": True, "of_id": True}
+        raise Refused(404, {**refused.problem, **told}) from None
 
 
 def _show_document(client: Client, document: Json, given: Namespace) -> int:

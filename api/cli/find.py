@@ -45,7 +45,7 @@ def _complete(client: Client, path: str, given: str) -> str:
         if path.endswith("documents"):
             told = N_("No document begins with {given}.")
         detail = tell(told, given=wanted)
-        raise Refused(404, {"code": "not_found", "detail": detail, "told": True})
+        raise Refused(404, {"code": "not_found", "detail": detail, "told": True, "of_id": True})
     if len(found) > 1:
         shown = ", ".join(found[:4]) + (", …" if found[4:] else "")
         told = N_("{given} is the beginning of several: {ids}")

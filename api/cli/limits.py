@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable, Sequence
 
 from api.cli.client import UsageError
@@ -12,6 +13,7 @@ from api.text_codes import N_
 MOST_ROUNDS, MOST_ROWS = 20, 200
 NAMES = ("calls", "tokens", "cost", "seconds")
 _NONE = "none"
+_AMOUNT = r"[0-9]{1,9}(\.[0-9]{1,9})?"
 
 
 def between(least: int, most: int) -> Callable[[str], int]:
@@ -47,10 +49,18 @@ def limits(given: Sequence[str]) -> dict[str, int | str | None]:
         if value == _NONE:
             found[f"max_{name}"] = None
         elif name == "cost":
-            found["max_cost"] = value
+            found["max_cost"] = _amount(text, value)
         elif value.isascii() and value.isdigit():
             found[f"max_{name}"] = int(value)
         else:
             told = N_("--limit {given}: {value} is no whole number")
             raise UsageError(tell(told, given=repr(text), value=repr(value)))
     return found
+
+
+def _amount(text: str, value: str) -> str:
+    """As the API takes it, which knows the currency by the profile. Raises UsageError."""
+    if re.fullmatch(_AMOUNT, value):
+        return value
+    told = N_("--limit {given}: {value} is no amount; write it like 1.50, without a currency")
+    raise UsageError(tell(told, given=repr(text), value=repr(value)))

@@ -6,6 +6,7 @@ import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from api.cli.client import OK, REFUSED, Client, Refused, UsageError
@@ -22,7 +23,7 @@ Command = Callable[[Client, Namespace], int]
 Add = Callable[[str, Command, str], ArgumentParser]
 _CALL_COLUMNS = (
     *("CALL", "STEP", "ROUND", "PART", "N", "STATUS", "END", "IN", "CACHED", "OUT", "COST"),
-    *("KEPT", "TOOK", "MODEL", "ITEMS", "DROPPED"),
+    *("KEPT", "TOOK", "MODEL", "AT", "ITEMS", "DROPPED"),
 )
 _NEWEST = 50
 
@@ -98,8 +99,16 @@ def _call_cells(row: Json) -> list[str]:
         str(row.get("items_kept", "")),
         duration(row.get("started_at"), row.get("ended_at"), cell),
         one_line(row.get("model") or "", 40),
+        _moment(row.get("started_at")),
         *_ledger(row),
     ]
+
+
+def _moment(at: str | None) -> str:
+    """As the API has it in a pipe, by this terminal's clock on one."""
+    if not at or not sys.stdout.isatty():
+        return at or ""
+    return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def _ledger(row: Json) -> tuple[str, str]:

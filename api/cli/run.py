@@ -53,9 +53,10 @@ def print_run(
     locks: Sequence[Json] = (),
     said: Sequence[Json] = (),
     revisions: Sequence[Json] = (),
+    rest: str = "",
 ) -> None:
     """`items` are those of an unfinished step, `said` events with people's words, `revisions` those
-    of the document."""
+    of the document, `rest` a line about what a limit would have to be."""
     say(f"{one_line(run.get('title') or '', 100)}  ({run['kind']}, {run['id']})")
     still_open = [issue for issue in issues if issue.get("status") in OPEN]
     for line in [*run_lines(run), *limit_lines(run), *_severities(still_open)]:
@@ -79,7 +80,8 @@ def print_run(
         for event in said:
             say(event_line(event))
     if act := next_act(run):
-        say(f"\n{next_line(act)}")
+        say(f"\n{rest}" if rest else "")
+        say(next_line(act))
 
 
 def _locked(run: Json, still_open: Sequence[Json], locks: Sequence[Json]) -> list[str]:

@@ -218,11 +218,7 @@ def run_lines(run: Json) -> list[str]:
     one = run.get("open_issues") == 1
     facts = [
         tell("round {at} of {most}", at=at_round(run), most=run.get("max_rounds")),
-        tell(
-            "score {score} (pass {least})",
-            score=_number(run.get("score")),
-            least=run.get("pass_score"),
-        ),
+        _score_line(run),
         tell("1 open issue")
         if one
         else tell("{count} open issues", count=_number(run.get("open_issues"))),
@@ -235,6 +231,17 @@ def run_lines(run: Json) -> list[str]:
     lines.append(tell("revision: {which}", which=word(N_(", ")).join(revisions)))
     lines.append(cost_line(run))
     return lines
+
+
+def _score_line(run: Json) -> str:
+    """It may be that of an earlier text than the one that is offered or worked on."""
+    facts = {"score": _number(run.get("score")), "least": run.get("pass_score")}
+    shown = run.get("offered_revision")
+    shown = run.get("working_revision") if shown is None else shown
+    scored = run.get("scored_revision")
+    if run.get("score") is None or scored is None or scored == shown:
+        return tell("score {score} (pass {least})", **facts)
+    return tell("score {score} of revision {number} (pass {least})", number=scored, **facts)
 
 
 def _heard(progress: Json) -> str:

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from api.cli.client import OK, RUN_FAILED, Client, Refused, Unreachable
-from api.cli.language import next_line, tell
+from api.cli.language import next_line, tell, word
+from api.cli.rest import rest_line
 from api.cli.show import (
     OPEN,
     console,
@@ -38,6 +39,7 @@ from api.cli.words import (
     reason_sentence,
     status_words,
 )
+from api.text_codes import N_
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,6 +54,10 @@ SETTLE = 10.0
 """Longest wait for the last events and the last step of a run that stopped."""
 TAIL = 8
 _END, _LOST, _ANSWERED = "end", "lost", "answered"
+_WAITS = {
+    "INTERRUPTED": N_("It is not done and waits for you: nothing goes on by itself."),
+    "AWAITING_CONFIRMATION": N_("It waits for your decision."),
+}
 
 
 @dataclass
@@ -195,7 +201,8 @@ class _State:
 
 
 def watch(client: Client, run_id: str, *, as_json: bool, patience: float = PATIENCE) -> int:
-    """Exit code: 4 when the run failed, else 0. Raises Unreachable when the API stays away."""
+    """Exit code: 4 when the run failed, else 0, also when it was stopped and waits: that is no
+    failure, and `--json` has its status. Raises Unreachable when the API stays away."""
     state = _State(run=client.get(f"/api/runs/{run_id}"))
     reader = _Reader(client, run_id, 0, patience)
     reader.start()
@@ -206,7 +213,7 @@ def watch(client: Client, run_id: str, *, as_json: bool, patience: float = PATIE
             _draw(client, reader, state)
     finally:
         reader.stopped.set()
-    _say_end(state.run, as_json=as_json)
+    _say_end(client, state.run, as_json=as_json)
     return RUN_FAILED if state.run["status"] == "FAILED" else OK
 
 
@@ -217,12 +224,16 @@ def _line(event: Json, *, as_json: bool) -> None:
     say(event_line(event))
 
 
-def _say_end(run: Json, *, as_json: bool) -> None:
+def _say_end(client: Client, run: Json, *, as_json: bool) -> None:
     if as_json:
         say_json({"run": run})
         return
-    why = reason_sentence(run)
-    say(f"{status_words(str(run['status']))}{': ' + why if why else ''}")
+    why, status = reason_sentence(run), str(run["status"])
+    say(f"{status_words(status)}{': ' + why if why else ''}")
+    if status in _WAITS:
+        say(word(_WAITS[status]))
+    if rest := rest_line(client, run):
+        say(rest)
     if act := next_act(run):
         say(next_line(act))
 

@@ -20,8 +20,9 @@ from starlette.responses import Response
 
 from api import observing, queries
 from api.auth import needs
-from api.errors import not_found
+from api.errors import Refusal, not_found
 from api.filters import observe_scope
+from api.pages import errors as pages_errors
 from api.pages import observe_charts
 from api.pages.errors import PageRoute
 from api.pages.observe_tables import TABLES, breakdowns, cards, steps, waste
@@ -30,6 +31,7 @@ from api.pages.viewer import viewer_of
 from api.principals import Scope
 from api.queries.observe import Scope as Looked
 from api.state import State, state_of
+from api.text_codes import N_
 from api.times import in_zone
 from api.wire.observe import Observed
 
@@ -42,6 +44,11 @@ RANGES = {
 }
 _MOST = 200
 _DATE = len("2026-01-31")
+_RANGE_WANTED = N_(
+    "The range must begin and end with days such as 2026-01-31, or with times such as "
+    "2026-01-31T12:00:00Z; it begins before it ends, and is at most 400 days long. Shown are the "
+    "last 24 hours."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,13 +138,21 @@ async def _before(state: State, chosen: Asked) -> Observed | None:
 async def observe(request: Request) -> Response:
     """The page."""
     state, words, viewer = state_of(request), words_of(request), viewer_of(request)
-    chosen = asked(request.query_params, viewer.zone, datetime.now(UTC))
+    at, refusal = datetime.now(UTC), None
+    try:
+        chosen = asked(request.query_params, viewer.zone, at)
+    except Refusal as error:
+        # The page stays, with the range it begins with, so that another one can be chosen.
+        refusal = pages_errors.refused(request, error, lines=(words.text(_RANGE_WANTED),))
+        chosen = asked(QueryParams(), viewer.zone, at)
     now, before = await asyncio.gather(_observed(state, chosen.scope), _before(state, chosen))
     profiles = await queries.profiles_page(state.pool, _MOST)
     return await page(
         request,
         "observe.html",
+        status=200 if refusal is None else 422,
         section="/observe",
+        refusal=refusal,
         asked=chosen,
         ranges=list(RANGES),
         kinds=sorted(state.kinds),

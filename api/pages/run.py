@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from api import diff, markdown, wire
+from api.errors import Refusal
+from api.estimate_rest import rest_of
 from api.idempotency import web_of
 from api.pages import change as pages_change
 from api.pages import run_events, run_output
@@ -30,10 +33,10 @@ from api.pages.waste import waste_lines
 from api.queries import console as queries_console
 from api.queries.pages import issue_moves
 from api.queries.seen import Seen, shown_first
-from api.state import state_of
+from api.state import State, state_of
 from api.text import Catalogue
 from deploy.database import new_id
-from workflows.vocabulary import FINAL, Phase, RunStatus
+from workflows.vocabulary import FINAL, Phase, Reason, RunStatus
 
 _WATCHING = ("steps", "issues", "changes", "text")
 _DECIDING = ("issues", "changes", "text", "steps")
@@ -102,8 +105,22 @@ async def _facts(request: Request, rows: RunRows) -> dict[str, Any]:
         "working": _revision(rows, run.working_revision),
         "offered": _revision(rows, run.offered_revision),
         "ledger": ledger(run, rows.calls, words),
+        "rest": await _rest(state_of(request), run),
         "failing": _failing(rows.seen, state_of(request).settings.provider_patience),
     }
+
+
+_ESTIMATED = frozenset({Reason.LIMIT_CALLS, Reason.LIMIT_TOKENS, Reason.LIMIT_COST})
+
+
+async def _rest(state: State, run: wire.Run) -> int | str | None:
+    """Of a run that a limit stopped: the limit that is likely to be enough for all its rounds."""
+    code = None if run.reason is None else run.reason.code
+    if run.status != RunStatus.INTERRUPTED or code not in _ESTIMATED:
+        return None
+    with contextlib.suppress(Refusal):  # its kind or profile is gone: the page says so elsewhere
+        return (await rest_of(state, run)).limits.get(code.replace("limit_", "max_"))
+    return None
 
 
 def _failing(seen: Seen, patience: float) -> Mapping[str, Any] | None:

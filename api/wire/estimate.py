@@ -64,3 +64,16 @@ class Estimate(Wire):
     currency: Money
     costs: dict[str, CostSpan] = Field(description="by currency; empty when a price is unknown")
     may_stop_at: list[str]
+
+
+class Rest(Wire):
+    """What the rounds that a run may still take are likely to take more. `limits` are those that
+    are likely to be enough for all of them, with what is used already; one that cannot be told (no
+    price, two currencies) is left out."""
+
+    rounds: Span
+    calls: Span
+    tokens: TokenSpans
+    cost: CostSpan | None
+    currency: str | None
+    limits: dict[str, int | str]

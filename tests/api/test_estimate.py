@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from tests import read_rows as rows
@@ -95,3 +96,49 @@ async def test_what_calls_of_the_profile_were_like_stands_for_what_is_assumed(ap
     assert review["replies"] == "measured"
     assert review["repeats"] == {"min": 0, "max": 1}
     assert review["tokens"]["output"] == {"min": 70, "max": 2 * 76}
+
+
+async def _stopped_at_tokens(api: Api, **changes: Any) -> str:
+    """A run that waits at its limit of tokens with one round of three done."""
+    given: dict[str, Any] = {"status": "INTERRUPTED", "reason_code": "limit_tokens"}
+    given["reason_params"] = {"limit": 900, "used": 850, "needed": 1400}
+    given |= {
+        "current_round": 1,
+        "calls": 2,
+        "tokens_input": 800,
+        "tokens_output": 50,
+        "max_rounds": 3,
+    }
+    return await rows.add_run(api.pool, **given, **changes)
+
+
+async def test_a_stopped_run_says_what_the_rest_of_it_may_take(api: Api) -> None:
+    await price(api, PRICES)
+    run = await _stopped_at_tokens(api, cost=Decimal("0.002"), currency="EUR")
+    answer = await api.get(f"/api/runs/{run}/estimate")
+    found = answer.json
+    assert answer.status == 200, found
+    assert found["rounds"] == {"min": 1, "max": 2}
+    most = found["tokens"]["input"]["max"] + found["tokens"]["output"]["max"]
+    assert found["limits"]["max_tokens"] == 850 + most
+    assert found["limits"]["max_calls"] == 2 + found["calls"]["max"]
+    page = await api.client.get(f"/runs/{run}?lang=en", headers={"accept": "text/html"})
+    told = f"1400 is enough for the next call, {850 + most} probably for all rounds"
+    assert told in page.text
+    await api.pool.execute("UPDATE runs SET current_round = 2 WHERE id = $1", run)
+    shorter = (await api.get(f"/api/runs/{run}/estimate")).json
+    assert shorter["limits"]["max_tokens"] < found["limits"]["max_tokens"]
+
+
+async def test_a_run_without_a_price_has_no_limit_of_cost_to_name(api: Api) -> None:
+    await price(api, None)
+    run = await _stopped_at_tokens(api)
+    found = (await api.get(f"/api/runs/{run}/estimate")).json
+    assert (found["cost"], "max_cost" in found["limits"]) == (None, False)
+    assert (await api.get("/api/runs/0192aaaa-0000-7000-8000-000000000001/estimate")).status == 404
+
+
+async def test_a_run_that_goes_no_further_takes_nothing_more(api: Api) -> None:
+    run = await rows.add_run(api.pool, status="AWAITING_CONFIRMATION")
+    found = (await api.get(f"/api/runs/{run}/estimate")).json
+    assert found["calls"] == {"min": 0, "max": 0}

@@ -201,7 +201,10 @@ async def test_the_page_shows_what_the_api_says(api: Api) -> None:
     assert "style=" not in shown
     empty = await browser.open("/observe?from=2026-01-01&to=2026-01-31&lang=zh")
     assert "此时段内没有数据。" in empty.text
-    assert (await browser.open("/observe?from=never")).status_code == 422
+    never = await browser.open("/observe?from=never&lang=en")
+    assert never.status_code == 422
+    assert "must begin and end with days such as 2026-01-31" in never.text
+    assert 'id="f-from"' in never.text
     far = ("from=9999-12-31&to=9999-12-31", "to=0001-01-02", "to=0001-01-01T00:00:30Z")
     for asked in far:
         for zone in ("Asia/Shanghai", "America/New_York"):

@@ -156,6 +156,7 @@ def test_calls_of_a_run_have_tokens_cost_and_status(
     assert first.split("\t")[5:11] == ["SUCCEEDED", "stop", "10", "6", "4", "0.01 USD"]
     assert second.split("\t")[5:11] == ["CANCELLED", "cut", "≈10", "≈6", "≈4", "≈0.01 USD"]
     assert third.split("\t")[10] == "unknown"
+    assert first.split("\t")[14] == "2026-03-01T10:00:00Z"
     assert sums.startswith("3 calls, 30 tokens in, 12 out")
 
 

@@ -73,6 +73,34 @@ def test_a_failed_run_is_exit_4(api: FakeApi) -> None:
     assert watched(api) == 4
 
 
+def test_a_run_that_a_limit_stopped_ends_watching_and_says_that_it_waits(
+    api: FakeApi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no failure, so 0; who only looks at the code finds the status with --json."""
+    params = {"limit": 900, "used": 850, "needed": 1400}
+    stopped = make_run(
+        status="INTERRUPTED", event_seq=1, reason={"code": "limit_tokens", "params": params}
+    )
+    api.on("GET", RUN, Reply(body=stopped))
+    api.on("GET", f"{RUN}/estimate", Reply(body={"limits": {"max_tokens": 52000}}))
+    api.streams = [[frame(make_event(1, "run_interrupted"))]]
+    assert watched(api) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "probably enough for all rounds that may follow: --limit tokens=52000" in lines
+    assert "It is not done and waits for you: nothing goes on by itself." in lines
+    assert lines[-1].startswith(f"next: ./redraft resume {RUN_ID} --limit tokens=")
+
+
+@pytest.mark.parametrize("command", ["submit", "watch", "resume", "rework"])
+def test_help_says_with_which_code_watching_ends(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help", "--lang", "en"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "ends with 0 when the run waits for a person, also when a limit" in told
+
+
 def test_a_final_run_with_nothing_left_ends_at_once(api: FakeApi) -> None:
     api.on("GET", RUN, Reply(body=make_run(status="CONFIRMED", event_seq=9)))
     api.on("GET", f"{RUN}/events", Reply(status=204))
