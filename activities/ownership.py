@@ -11,6 +11,8 @@ import contextlib
 import logging
 import time
 
+import asyncpg
+
 from activities.hooks import Hook, committed
 from activities.record import lock_run
 from activities.tools import Tools
@@ -35,22 +37,27 @@ async def leave(tools: Tools, run_id: str) -> None:
 
 async def leave_rest(tools: Tools) -> None:
     """What attempts of this process could not give up. Of a run that another one of them is at work
-    for, that one's end decides."""
+    for, that one's end decides. Who calls this has the dead of all workers to look after: it waits
+    for nobody's lock, and a run that is held keeps no other one waiting."""
     for run_id in sorted(tools.unreleased):
         if tools.in_flight.of_run(run_id):
             tools.unreleased.discard(run_id)
-        elif not await give_up(tools, run_id):
-            return
+            continue
+        with contextlib.suppress(asyncpg.LockNotAvailableError):
+            if not await give_up(tools, run_id, waits=False):
+                return
 
 
-async def give_up(tools: Tools, run_id: str, *, patience: float = 0.0) -> bool:
-    """Whether it is known that this process does not own the run between two steps.
+async def give_up(tools: Tools, run_id: str, *, patience: float = 0.0, waits: bool = True) -> bool:
+    """Whether it is known that this process does not own the run between two steps. Raises
+    LockNotAvailableError for a run that somebody holds, unless it `waits`.
 
     Does not wait for the disk: the next round would, and what a crash forgets the sweep sees.
     """
 
     async def work(connection: Connection) -> None:
-        await lock_run(connection, run_id)  # or a step that begins now would not be seen
+        # or a step that begins now would not be seen
+        await lock_run(connection, run_id, waits=waits)
         await connection.execute(
             """
             UPDATE runs r SET owner_worker = NULL
@@ -63,7 +70,9 @@ async def give_up(tools: Tools, run_id: str, *, patience: float = 0.0) -> bool:
         )
 
     try:
-        await committed(Hook.RELEASE, tools.pool, work, patience=patience)
+        await committed(
+            Hook.RELEASE, tools.pool, work, patience=patience, collisions=8 if waits else 0
+        )
     except AWAY:
         log.warning("owner not cleared, tried again", extra={"run_id": run_id})
         return False

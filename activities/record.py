@@ -82,12 +82,12 @@ def run_of(values: Mapping[str, Any]) -> RunRow:
     return RunRow(**{**values, "status": RunStatus(values["status"])})
 
 
-async def lock_run(connection: Connection, run_id: str) -> RunRow | None:
-    """The run under `FOR NO KEY UPDATE`; None when it was deleted."""
-    row = await connection.fetchrow(
-        f"SELECT {RUN_COLUMNS} FROM runs r WHERE r.id = $1 FOR NO KEY UPDATE",  # noqa: S608
-        run_id,
-    )
+async def lock_run(connection: Connection, run_id: str, *, waits: bool = True) -> RunRow | None:
+    """The run under `FOR NO KEY UPDATE`; None when it was deleted. Unless it `waits`, raises
+    LockNotAvailableError where somebody holds it."""
+    lock = "FOR NO KEY UPDATE" if waits else "FOR NO KEY UPDATE NOWAIT"
+    statement = f"SELECT {RUN_COLUMNS} FROM runs r WHERE r.id = $1 {lock}"  # noqa: S608
+    row = await connection.fetchrow(statement, run_id)
     return run_of(dict(row)) if row is not None else None
 
 

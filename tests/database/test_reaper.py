@@ -79,6 +79,30 @@ async def test_a_run_that_an_attempt_could_not_give_up_is_given_up_later(shop: S
     assert not tools.unreleased
 
 
+async def test_a_run_that_is_held_keeps_no_other_one_of_its_worker_and_no_proof_of_a_death(
+    shop: Shop,
+) -> None:
+    gone, tools = shop.worker(), shop.worker()
+    stopped = await _interrupted(shop, gone)
+    await say_goodbye(shop.pool, gone.worker)
+    held, other = sorted([await shop.run(), await shop.run()])
+    for run_id in (held, other):
+        await shop.pool.execute(
+            "UPDATE runs SET owner_worker = $2 WHERE id = $1", run_id, tools.worker
+        )
+        tools.unreleased.add(run_id)
+
+    async def rest_done() -> bool:
+        owned = await shop.told("SELECT id FROM runs WHERE owner_worker IS NOT NULL")
+        return owned == [(held,)] and await shop.steps(stopped) == [
+            ("review", "FAILED", "worker_lost")
+        ]
+
+    async with shop.locked(held), reaping(tools):
+        await shop.until(rest_done, seconds=8, what="all that nobody holds")
+        assert tools.unreleased == {held}
+
+
 @pytest.mark.rule("reaper_sees_dead_steps")
 @pytest.mark.parametrize("own", [False, True], ids=["another's", "its own"])
 async def test_a_stopped_run_keeps_no_step_that_its_living_worker_forgot(
