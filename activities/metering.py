@@ -50,7 +50,7 @@ class Need:
     def cost_of(self, output: int) -> Decimal | None:
         if self.sound is not None:
             return pricing.sound(self.profile.prices, seconds=self.sound, at=_today())
-        return pricing.price(self.profile.prices, input=self.prompt, output=output, at=_today())
+        return pricing.most(self.profile.prices, input=self.prompt, output=output, at=_today())
 
     def beyond(self, received: int) -> dict[str, Decimal]:
         """What a reply of so many tokens takes beyond what was reserved for it."""

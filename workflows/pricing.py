@@ -54,6 +54,18 @@ def price(
     return (cost / MILLION).quantize(STEP)
 
 
+def most(prices: Mapping[str, Any] | None, *, input: int, output: int, at: date) -> Decimal | None:
+    """The most that so many tokens may cost, whatever share of them is cached or thought: nobody
+    knows it before the call, and either may be the dearer one."""
+    asked = (
+        price(prices, input=input, output=output, cached=cached, reasoning=reasoning, at=at)
+        for cached in (0, input)
+        for reasoning in (0, output)
+    )
+    known = [cost for cost in asked if cost is not None]
+    return max(known, default=None)
+
+
 def sound(prices: Mapping[str, Any] | None, *, seconds: float, at: date) -> Decimal | None:
     """What hearing so many seconds costs, or None when no table says it for that day."""
     rate = _rate((_table(prices, at) or {}).get(MINUTE))

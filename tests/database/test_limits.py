@@ -101,8 +101,14 @@ async def test_a_call_counts_from_its_row_on_whatever_becomes_of_it(shop: Shop) 
     assert [warning["limit"] for warning in warnings] == [2, 4]
 
 
-async def test_a_cost_limit_reserves_the_longest_reply_at_its_price(shop: Shop) -> None:
-    await profile(shop, prices=PRICES, output=1000)
+@pytest.mark.parametrize(
+    "prices", [PRICES, {"input": "1", "output": "1", "reasoning": "4"}], ids=["text", "thinking"]
+)
+async def test_a_cost_limit_reserves_the_longest_reply_at_its_price(
+    shop: Shop, prices: dict[str, str]
+) -> None:
+    """What of it will be thinking nobody knows before."""
+    await profile(shop, prices=prices, output=1000)
     run_id = await shop.run(1, limits={"max_cost": "0.004"})
     shop.llm.script(good_reviewer(errors=planted(1)))
     assert await reviewed(shop, run_id) == "stale"

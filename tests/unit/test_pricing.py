@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from workflows.pricing import currency, known, price, problems, sound
+from workflows.pricing import currency, known, most, price, problems, sound
 
 TABLES: dict[str, Any] = {
     "currency": "EUR",
@@ -33,6 +33,18 @@ def test_a_table_holds_from_its_date_until_the_next() -> None:
 
 def test_a_share_is_never_more_than_the_whole() -> None:
     assert price(TABLES, input=10, output=0, cached=99, at=DAY) == Decimal("0.000005")
+
+
+@pytest.mark.parametrize(
+    ("dearer", "expected"),
+    [({}, 3), ({"reasoning": "8"}, 9), ({"cached": "4"}, 6), ({"cached": "0.1"}, 3)],
+)
+def test_the_most_a_call_may_cost_is_of_the_dearer_share(
+    dearer: dict[str, str], expected: int
+) -> None:
+    prices = {"input": "1", "output": "2", **dearer}
+    assert most(prices, input=1_000_000, output=1_000_000, at=DAY) == expected
+    assert most(None, input=1, output=1, at=DAY) is None
 
 
 @pytest.mark.parametrize(
