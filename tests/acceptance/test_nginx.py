@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 import uvicorn
 
+from api.pages.render import static
 from api.requests import FORM_BYTES
 from api.stream import HEARTBEAT
 from deploy.settings import Settings
@@ -211,6 +212,18 @@ async def test_pages_come_compressed_and_their_forms_work(front: Front) -> None:
     cookie = chosen.headers["set-cookie"]
     assert "zh_Hans" in cookie
     assert "Secure" in cookie  # nginx says that the browser came by TLS
+
+
+async def test_what_another_site_asks_for_tells_nothing_by_its_length_here_either(
+    front: Front,
+) -> None:
+    """The API leaves it as it is; nginx must not make up for that."""
+    for path in ("/runs/new", static("base.css")):
+        for asked_by, packed in (("same-origin", "gzip"), ("cross-site", None)):
+            headers = {"sec-fetch-site": asked_by, "accept-encoding": "gzip", "accept": "text/html"}
+            answer = await front.client.get(path, headers=headers)
+            assert answer.status_code == 200, path
+            assert answer.headers.get("content-encoding") == packed, (path, asked_by)
 
 
 async def test_browsers_get_http_2_and_are_led_away_from_plain_http(front: Front) -> None:
