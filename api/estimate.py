@@ -6,7 +6,7 @@ Everything that would be refused at the start is refused here, with the same poi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -63,9 +63,29 @@ async def estimated(state: State, wanted: requests.Planned) -> Estimate:
         habits=habits,
         recorded_seconds=wanted.audio_seconds,
         part_seconds=state.settings.speech_part_seconds,
-        count=lru_cache(maxsize=100_000)(count),  # each step plans over the same lines
+        count=counter(),
     )
     return _answer(kind, profile, wanted, await planned_steps(asked, profile, speech))
+
+
+_WHOLE = 100_000
+"""Characters that are counted to the last; of a longer text as many, in pieces from all over it."""
+_PIECES = 40
+
+
+def counter() -> Callable[[str], int]:
+    """Counts for one estimate, whose steps plan over the same lines."""
+    return lru_cache(maxsize=100_000)(_count_some)
+
+
+def _count_some(text: str) -> int:
+    """Of a long text what its pieces let expect: an estimate is a range, and while a text of
+    millions is counted the other requests wait."""
+    if len(text) <= _WHOLE:
+        return count(text)
+    size = _WHOLE // _PIECES
+    starts = [(len(text) - size) * at // (_PIECES - 1) for at in range(_PIECES)]
+    return sum(count(text[at : at + size]) for at in starts) * len(text) // _WHOLE
 
 
 async def planned_steps(

@@ -6,16 +6,14 @@ Made like the estimate before a start, of the text as it is now and the rounds t
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
 from typing import Annotated
 
 from fastapi import APIRouter, Request
 
-from activities.model.tokens import count
 from api import inserts, queries, wire
 from api.auth import needs
 from api.errors import not_found
-from api.estimate import by_currency, planned_steps, sums_of
+from api.estimate import by_currency, counter, planned_steps, sums_of
 from api.idempotency import web_of
 from api.paths import RunId
 from api.principals import Principal, Scope
@@ -86,7 +84,7 @@ async def _asked(state: State, run: wire.Run) -> tuple[Asked, wire.Profile]:
         prompts=profile.prompts,
         habits=habits,
         part_seconds=state.settings.speech_part_seconds,
-        count=lru_cache(maxsize=100_000)(count),
+        count=counter(),
     )
     return asked, profile
 

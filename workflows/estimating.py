@@ -26,7 +26,7 @@ from workflows.kinds.kind import (
     Work,
 )
 from workflows.kinds.lines import number_lines
-from workflows.kinds.passages import sentences_of
+from workflows.kinds.passages import sentence_around
 from workflows.kinds.sizes import WIDE, rough_count
 from workflows.vocabulary import Severity, StepName
 
@@ -38,6 +38,8 @@ _SPOKEN = (
 _TURN_SECONDS = {False: 12.0, True: 5.0}
 """How long such a line lasts, by whether much is said."""
 _LOOKED_AT, _WIDE_SHARE = 20_000, 0.2
+_SOME, _QUOTED = 40, 600
+"""Characters of a sentence, at least; the rest of it is looked for on both sides."""
 _BY_ITEM = {"sections": (40, 600), "days": (150, 500)}
 _BY_STEP = {StepName.REVIEW: (15, 1500), StepName.REFINE: (60, 1500)}
 _AGAIN = {
@@ -255,7 +257,9 @@ def _draft(asked: Asked) -> tuple[StepEstimate, Range]:
 
 def _later(asked: Asked, step: StepName, length: Range, times: Range) -> StepEstimate:
     """A review or a refine. `length`: tokens of a body that is not there yet."""
-    few, many = (_of_issues(asked, step, length, count) for count in (1, MOST_ISSUES))
+    few = many = _of_issues(asked, step, length, 1)
+    if step is StepName.REFINE:  # a review is asked for without any
+        many = _of_issues(asked, step, length, MOST_ISSUES)
     habit = asked.habits.get(step, Habit())
     once = few.over(many)
     made = replace(
@@ -300,10 +304,10 @@ def _unseen(asked: Asked, work: Work, plan: PartPlan) -> Range:
 def _issues(asked: Asked, count: int) -> list[OpenIssue]:
     """As a review might raise them: at sentences of the text, with lines of the sources."""
     body = asked.body or ""
-    spans, lines = sentences_of(body), len(number_lines(asked.material.sources))
-    found = []
+    lines, found = len(number_lines(asked.material.sources)), []
     for at in range(count):
-        start, end = spans[len(spans) * at // count] if spans else (0, 0)
+        start = len(body) * at // count
+        start, end = sentence_around(body, start, min(len(body), start + _SOME))
         line = 1 + lines * at // count
         found.append(
             OpenIssue(
@@ -311,9 +315,9 @@ def _issues(asked: Asked, count: int) -> list[OpenIssue]:
                 finding=Finding(
                     category="number",
                     severity=Severity.MAJOR,
-                    quote=body[start:end].strip(),
+                    quote=body[start:end].strip()[:_QUOTED],
                     problem="It says another thing than the source, which names a number here.",
-                    suggestion=body[start:end].strip(),
+                    suggestion=body[start:end].strip()[:_QUOTED],
                     evidence=(f"T{line}",) if lines else (),
                 ),
             )
@@ -343,7 +347,10 @@ def _as_counted(asked: Asked, size: Range, habit: Habit) -> Range:
     use, which differ most in scripts without spaces."""
     if habit.input_ratio is not None:
         return size.scaled(habit.input_ratio * 0.97, habit.input_ratio * 1.03)
-    texts = [asked.body or "", *(source.text[:_LOOKED_AT] for source in asked.material.sources)]
+    texts = [
+        (asked.body or "")[:_LOOKED_AT],
+        *(source.text[:_LOOKED_AT] for source in asked.material.sources),
+    ]
     wide = sum(sum(map(len, WIDE.findall(text))) for text in texts)
     is_wide = wide > _WIDE_SHARE * sum(map(len, texts))
     return size.scaled(0.9, 2.0 if is_wide else 1.3)

@@ -72,7 +72,9 @@ def check_kind(_: Client, given: Namespace) -> int:
     """Prints each fault; exit 3 when there is one."""
     folder = Path(given.folder).absolute()
     if not (folder / "__init__.py").is_file():
-        raise UsageError(tell("{folder} is no folder with an __init__.py", folder=folder))
+        told = N_("{folder} is no folder with an __init__.py; copy one to begin with: {example}")
+        example = Path(__file__).parents[2] / "workflows" / "kinds" / "minutes"
+        raise UsageError(tell(told, folder=folder, example=example))
     try:
         kind = _load(folder)
         faults = list(_faults(kind))

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from deploy.local import ports
 from deploy.local.ask import expect_ok, health_of
@@ -17,6 +18,9 @@ from deploy.local.postgres import APPLICATION, OWNER, Postgres
 from deploy.local.processes import Command
 from deploy.local.supervise import Part
 from deploy.local.temporal import Temporal
+
+_FOLDERS = ("REDRAFT_KINDS_DIR", "REDRAFT_TEMPLATES_DIR")
+"""Of the caller's own; nothing in them is made by the stack."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +101,9 @@ class Wiring:
                 "REDRAFT_SPEECH_MODEL": options.environment.get("REDRAFT_SPEECH_MODEL", ""),
                 "SPEECH_API_KEY": "here",
             }
+        for name in _FOLDERS:  # from where `up` was called; a joined process stands elsewhere
+            if given := options.environment.get(name):
+                variables[name] = str(Path(given).expanduser().absolute())
         if not options.api:
             variables |= self._api_address()
         return {name: value for name, value in variables.items() if value}
@@ -108,7 +115,9 @@ class Wiring:
         return {
             name: value
             for name, value in self.joining().items()
-            if options.environment.get(name) != value and value not in given
+            if options.environment.get(name) != value
+            and value not in given
+            and name not in _FOLDERS
         }
 
     def _api_address(self) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from activities.model.tokens import count
 from tests import read_rows as rows
 from tests.api.harness import MINUTES, Api
 
@@ -142,3 +144,22 @@ async def test_a_run_that_goes_no_further_takes_nothing_more(api: Api) -> None:
     run = await rows.add_run(api.pool, status="AWAITING_CONFIRMATION")
     found = (await api.get(f"/api/runs/{run}/estimate")).json
     assert found["calls"] == {"min": 0, "max": 0}
+
+
+async def test_others_are_answered_while_a_book_is_estimated(api: Api) -> None:
+    """The whole estimate is worked out beside the loop, and a text of megabytes is not counted to
+    its last letter."""
+    line = "张三在星期五说预算两万五千元足够整个项目使用，李四表示同意并负责提交报告。"
+    body = "\n".join(f"{line}{at}" for at in range(20_000))
+    source = {"name": "s", "media_type": "text/plain", "text": "\n".join([line] * 700)}
+    wanted = {**MINUTES, "body": body, "sources": [source]}
+    asked = asyncio.create_task(api.post("/api/estimate", wanted))
+    beside = 0
+    while not asked.done():
+        await api.client.get("/healthz")
+        beside += 1
+    found = (await asked).json
+    assert beside > 5
+    exact = count(body)
+    # Both steps read it once each at least; servers may count a tenth less than this one.
+    assert found["steps"][0]["tokens"]["input"]["min"] > exact * 0.85

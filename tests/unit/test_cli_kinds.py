@@ -83,5 +83,10 @@ def test_a_folder_that_cannot_be_loaded_says_why(
     assert "NameError" in capsys.readouterr().err
 
 
-def test_a_folder_without_code_is_wrong_usage(tmp_path: Path) -> None:
+def test_a_folder_without_code_is_wrong_usage_and_names_one_to_copy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["kinds", "check", str(tmp_path)]) == 2
+    told = capsys.readouterr().err.strip()
+    example = Path(told.rpartition("begin with: ")[2])
+    assert (example / "__init__.py").is_file()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +16,8 @@ from tests.unit import kind_material
 from workflows.estimating import Asked, Habit, Range, StepEstimate, estimate
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Material, SourceText, Work
+from workflows.kinds.lines import number_lines
+from workflows.kinds.windows import nearest
 from workflows.vocabulary import StepName
 
 KINDS = load_kinds()
@@ -110,3 +115,34 @@ def test_every_kind_can_be_planned_without_any_text() -> None:
         for step in estimate(asked(body, nothing, kind=kind)):
             for span in (step.calls, step.input, step.output):
                 assert 0 <= span.low <= span.high
+
+
+def test_a_book_against_a_long_meeting_is_planned_in_seconds_and_not_in_minutes() -> None:
+    """Each sentence was held against each line: here 200 million looks, which nobody waits for."""
+    line = "Ana said on Friday that the budget of 25,000 euros is enough and Bo agreed with her"
+    said = "\n".join(f"Speaker {at % 7}: {line}." for at in range(4_000))
+    body = "\n".join(f"- {line}. That was point {at}." for at in range(7_000))
+    source = SourceText(id="long", name="long.txt", media_type="text/plain", text=said)
+    began = time.process_time()
+    steps = by_name(estimate(asked(body, replace(MEETING.material, sources=(source,)))))
+    assert time.process_time() - began < 30
+    assert steps[StepName.REVIEW].parts.low > 2, "windows, and what nobody said"
+
+
+def test_passages_are_looked_at_only_as_far_as_lines_are_wanted() -> None:
+    lines = number_lines(
+        tuple(
+            SourceText(id=str(at), name="s", media_type="text/plain", text=f"number{at} was said")
+            for at in range(100)
+        )
+    )
+    looked_at = list[int]()
+
+    class Passages(list[str]):
+        def __iter__(self) -> Iterator[str]:
+            for at in range(100):
+                looked_at.append(at)
+                yield f"number{at}"
+
+    found = list(itertools.islice(nearest(lines, Passages()), 5))
+    assert (found, looked_at) == ([1, 2, 3, 4, 5], [0, 1, 2, 3, 4])

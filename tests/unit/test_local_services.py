@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,22 @@ def test_what_a_joined_terminal_holds_is_told_from_what_a_person_gave(data: Data
     other = {"TEMPORAL_ADDRESS": "temporal.example:7233", "REDRAFT_MODEL": "large"}
     assert data.joined({**terminal, **other}).isdisjoint(other)
     assert data.joined({}) == set()
+
+
+def test_folders_of_kinds_and_templates_go_into_env_from_where_they_were_named(
+    data: DataDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker or a command that joins knows the same kinds; a relative path would be another's."""
+    monkeypatch.chdir(tmp_path)
+    folders = {"REDRAFT_KINDS_DIR": "kinds", "REDRAFT_TEMPLATES_DIR": str(tmp_path / "own")}
+    ours = wiring(data)
+    ours = replace(ours, options=replace(ours.options, environment={**CALLER, **folders}))
+    assert f"REDRAFT_KINDS_DIR={tmp_path / 'kinds'}\n" in ours.environment_text()
+    assert f"REDRAFT_TEMPLATES_DIR={tmp_path / 'own'}\n" in ours.environment_text()
+    started = ours.python("worker", "worker").environment
+    assert started["REDRAFT_KINDS_DIR"] == str(tmp_path / "kinds")
+    assert ours.made_here().keys().isdisjoint(folders)
+    assert "KINDS" not in wiring(data).environment_text()
 
 
 def test_a_joined_terminal_starts_and_looks_at_the_stack_it_joined(

@@ -26,6 +26,7 @@ WINDOW_TOKENS = "window_tokens"
 """In a profile's prompts: the most tokens of a source that one part is shown."""
 SMALLEST_WINDOW = 500
 _MOST_COMPARED = 4000
+_MOST_PASSAGES = 400
 
 TEXTS: Mapping[str, str] = {
     "review_changes": (
@@ -122,7 +123,10 @@ def budget_of(work: Work, default: int) -> int:
 
 def _invented(work: Work, lines: Sequence[SourceLine], budget: int) -> PartPlan:
     """The document against the lines nearest to its sentences, as far as the budget goes."""
-    passages = [work.body[start:end] for start, end in sentences_of(work.body)]
+    spans = sentences_of(work.body)
+    # Of a book some of its sentences, spread over all of it: no budget has room for more.
+    chosen = spans[:: -(-len(spans) // _MOST_PASSAGES)] if spans else []
+    passages = [work.body[start:end] for start, end in chosen]
     ranked = (
         windows.around([number], len(lines), before=2, after=3)
         for number in windows.nearest(lines, passages)

@@ -8,10 +8,11 @@ plan and prompt say so.
 
 from __future__ import annotations
 
+import heapq
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workflows.kinds.kind import Payload
@@ -155,33 +156,49 @@ def within(
     return ranges
 
 
-def nearest(lines: Sequence[SourceLine], passages: Sequence[str]) -> list[int]:
+def nearest(lines: Sequence[SourceLine], passages: Sequence[str]) -> Iterator[int]:
     """Lines by how many rare words they share with a passage: the best of each passage first, then
-    the second best of each, and so on."""
+    the second best of each, and so on. Worked out as they are asked for: a budget is soon used."""
     terms = [frozenset(_terms(line.text)) for line in lines]
     holders: defaultdict[str, list[int]] = defaultdict(list)
     for at, words in enumerate(terms):
         for word in words:
             holders[word].append(at)
-    ranked = [_best(set(_terms(passage)), terms, holders) for passage in passages]
-    order: dict[int, None] = {}
-    for place in range(max(map(len, ranked), default=0)):
-        order.update(dict.fromkeys(best[place] + 1 for best in ranked if place < len(best)))
-    return list(order)
+    ranked: list[list[int]] = []
+    seen = set[int]()
+    for passage in passages:
+        ranked.append(_best(set(_terms(passage)), terms, holders))
+        yield from _fresh(ranked[-1][:1], seen)
+    for place in range(1, max(map(len, ranked), default=0)):
+        for best in ranked:
+            yield from _fresh(best[place : place + 1], seen)
+
+
+def _fresh(found: Iterable[int], seen: set[int]) -> Iterator[int]:
+    for at in found:
+        if at not in seen:
+            seen.add(at)
+            yield at + 1
 
 
 _BEST = 24
+_LOOKED_AT = 3_000
+"""Places of a passage's words in the sources, the rarest words first: a word of every line tells
+nothing, and of a long text against a long source there would be billions."""
 
 
 def _best(
     words: set[str], terms: Sequence[frozenset[str]], holders: Mapping[str, Sequence[int]]
 ) -> list[int]:
     scores: Counter[int] = Counter()
-    for word in words:
-        for at in holders.get(word, ()):
-            scores[at] += round(1000 * math.log((len(terms) + 1) / len(holders[word])))
-    best = sorted(scores, key=lambda at: (-scores[at] / (len(terms[at]) + 8) ** 0.5, at))
-    return best[:_BEST]
+    left = _LOOKED_AT
+    for word in sorted(words & holders.keys(), key=lambda one: (len(holders[one]), one)):
+        weight = round(1000 * math.log((len(terms) + 1) / len(holders[word])))
+        for at in holders[word][: max(0, left)]:
+            scores[at] += weight
+        left -= len(holders[word])
+    weighed = {at: (-score / (len(terms[at]) + 8) ** 0.5, at) for at, score in scores.items()}
+    return heapq.nsmallest(_BEST, weighed, key=weighed.__getitem__)
 
 
 def _terms(text: str) -> list[str]:
