@@ -101,6 +101,11 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             (self._transport.abort if reset else self._transport.close)()
 
+    def drop(self) -> None:
+        """Reset it while something is being answered: whoever writes on finds the client gone."""
+        self.close(reset=True)
+        self._left()
+
     async def pause(self, seconds: float | None) -> None:
         """Wait (None: for ever) and raise `ClientLeft` at the moment the client leaves."""
         self._check()

@@ -188,7 +188,7 @@ class FakeLLM:
             self._server.close()
             self._server = None
         for connection in list(self._open):
-            connection.close(reset=True)
+            connection.drop()
         await asyncio.sleep(0)
 
     def _run_loop(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import openai
 import pytest
 
+from deploy.offline_model.wire import Call, ClientLeft, Connection, listen
 from tests.fake_llm import Chars, FakeLLM, Items, Reply, errors, good_reviewer, in_turn
 
 SYSTEM = "You review.\nPart: numbers\nDelimiter: k3f9"
@@ -197,6 +198,28 @@ async def test_a_refused_port_opens_again_with_the_same_address() -> None:
         assert llm.base_url == address
         await streamed(llm)
         assert len(llm.requests) == 1
+
+
+async def test_what_is_written_to_a_stream_that_was_reset_was_not_sent() -> None:
+    written: list[bool] = []
+
+    async def serve(connection: Connection, _call: Call) -> None:
+        connection.start("200 OK", {})
+        connection.drop()
+        try:
+            connection.send(b"in the same turn of the loop")
+        except ClientLeft:
+            written.append(False)
+            raise
+        written.append(True)
+
+    server = await listen(serve, "127.0.0.1", 0)
+    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
+    writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert b"turn" not in await reader.read()
+    assert written == [False]
+    writer.close()
+    server.close()
 
 
 async def test_a_script_by_schema_is_used_up_in_order_and_can_be_changed() -> None:
