@@ -6,6 +6,7 @@ English stands in the parsers; Chinese in `deploy.help_zh`. A test holds that no
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +47,43 @@ def wants_chinese(words: Sequence[str], environ: Mapping[str, str]) -> bool:
         elif word == "--lang" and at + 1 < len(words):
             asked = words[at + 1]
     return asked.lower().startswith("zh")
+
+
+_spoken = {"chinese": False}
+
+
+def speak(words: Sequence[str], environ: Mapping[str, str]) -> bool:
+    """Once a command, before it says anything: whether its language is Chinese."""
+    _spoken["chinese"] = wants_chinese(words, environ)
+    return _spoken["chinese"]
+
+
+def told(text: str) -> str:
+    """A sentence of a command in its language; one that nobody translated stays as it is."""
+    bare = text.strip()
+    if not _spoken["chinese"] or not bare:
+        return text
+    for pattern, chinese in _sentences():
+        if found := pattern.fullmatch(bare):
+            return text.replace(bare, chinese.format(*found.groups()))
+    return text
+
+
+@functools.cache
+def _sentences() -> tuple[tuple[re.Pattern[str], str], ...]:
+    from deploy.said_zh import SAID
+
+    made = []
+    for english, chinese in SAID:
+        pieces = map(re.escape, re.split(r"\{\d\}", english))
+        made.append((re.compile("(.+?)".join(pieces), re.DOTALL), chinese))
+    return tuple(made)
+
+
+def say(text: str = "") -> None:
+    """A line on standard output, in the language of the command."""
+    sys.stdout.write(f"{told(text)}\n")
+    sys.stdout.flush()
 
 
 class _Chinese(argparse.HelpFormatter):

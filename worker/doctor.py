@@ -42,12 +42,12 @@ async def examine(environment: Mapping[str, str], data: Path) -> list[Finding]:
 
 def _print(findings: Sequence[Finding]) -> None:
     for one in findings:
-        print(f"{one.level:5} {one.area:{_WIDTH}} {one.text}")
+        terminal.say(f"{one.level:5} {one.area:{_WIDTH}} {terminal.told(one.text)}")
         if one.act:
-            print(f"{'':5} {'':{_WIDTH}} -> {one.act}")
+            terminal.say(f"{'':5} {'':{_WIDTH}} -> {terminal.told(one.act)}")
     failed = sum(one.level is Level.FAIL for one in findings)
     warned = sum(one.level is Level.WARN for one in findings)
-    print(f"\n{failed} failed, {warned} warnings")
+    terminal.say(f"\n{failed} failed, {warned} warnings")
 
 
 def parser_of() -> argparse.ArgumentParser:
@@ -60,7 +60,7 @@ def parser_of() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words, parser = sys.argv[1:] if arguments is None else arguments, parser_of()
-    if terminal.wants_chinese(words, os.environ):
+    if terminal.speak(words, os.environ):
         terminal.say_in_chinese(parser)
     given = parser.parse_args(words)
     data = data_directory(os.environ, given.data_dir)

@@ -123,20 +123,20 @@ def _run(given: argparse.Namespace, environment: Mapping[str, str]) -> int:
 def main(words: list[str] | None = None) -> int:
     """Exit codes: 0 ok, 1 a part failed, 2 usage, 3 refused, 5 nothing is up."""
     given_words, made = sys.argv[1:] if words is None else words, _parser()
-    if terminal.wants_chinese(given_words, os.environ):
+    if terminal.speak(given_words, os.environ):
         terminal.say_in_chinese(made)
     given = made.parse_args(given_words)
     os.umask(0o077)
     try:
         return _run(given, dict(os.environ))
     except UsageError as error:
-        print(f"redraft: {error}", file=sys.stderr)
+        print(f"redraft: {terminal.told(str(error))}", file=sys.stderr)
         return 2
     except Refused as error:
-        print(f"redraft: {error}", file=sys.stderr)
+        print(f"redraft: {terminal.told(str(error))}", file=sys.stderr)
         return 3
     except PartFailed as error:
-        print(f"redraft: {error}", file=sys.stderr)
+        print(f"redraft: {terminal.told(str(error))}", file=sys.stderr)
         return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -30,6 +30,7 @@ from deploy.local.errors import PartFailed, Refused
 from deploy.local.postgres import DATABASE, SUPERUSER, Postgres
 from deploy.local.processes import ProcessTable
 from deploy.local.supervise import Child
+from deploy.terminal import say, told
 
 _DUMP = "database.dump"
 _MANIFEST = "manifest.json"
@@ -55,7 +56,7 @@ def backup(data: DataDirectory, file: Path, database_url: str = "", *, force: bo
         with contextlib.suppress(OSError):  # its folder may have gone with it
             unfinished.unlink(missing_ok=True)
     size = file.stat().st_size / 1e6
-    print(f"Backup written to {file} ({size:.1f} MB, {_files(len(packed))} of documents).")
+    say(f"Backup written to {file} ({size:.1f} MB, {_files(len(packed))} of documents).")
     if missing:
         where = stored_files.folder_of(data)
         _warn(
@@ -66,11 +67,11 @@ def backup(data: DataDirectory, file: Path, database_url: str = "", *, force: bo
 
 
 def _files(number: int) -> str:
-    return "1 file" if number == 1 else f"{number} files"
+    return told("1 file" if number == 1 else f"{number} files")
 
 
 def _warn(sentence: str) -> None:
-    print(sentence, file=sys.stderr)
+    print(told(sentence), file=sys.stderr)
 
 
 def _check_target(file: Path, *, force: bool) -> None:
@@ -257,7 +258,7 @@ def restore(data: DataDirectory, file: Path, *, force: bool) -> int:
                     (work.root / name).rename(data.root / name)
         finally:
             shutil.rmtree(work.root, ignore_errors=True)
-    print(f"Restored {file} (made {manifest.get('made_at')}) into {data.root}.")
+    say(f"Restored {file} (made {manifest.get('made_at')}) into {data.root}.")
     if missing:
         _warn(f"{_files(len(missing))} that documents name are not in the backup; texts are.")
     if os.environ.get("REDRAFT_BLOB_URL"):

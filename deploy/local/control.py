@@ -13,6 +13,7 @@ from typing import Any
 from deploy.local.ask import health_of, request
 from deploy.local.data import DataDirectory, same_processes
 from deploy.local.errors import Refused, UsageError
+from deploy.terminal import say, told
 
 _DOWN = 5
 _STOP_SECONDS = 20.0
@@ -27,26 +28,25 @@ def status(data: DataDirectory, *, as_json: bool) -> int:
         if as_json:
             print(json.dumps({"data": str(data.root), "up": False}))
         else:
-            print(f"No stack is up over {data.root}{what}.")
+            say(f"No stack is up over {data.root}{what}.")
             if url := os.environ.get("REDRAFT_URL", ""):
-                print(elsewhere(url))
+                say(elsewhere(url))
         return _DOWN
     answers = asyncio.run(_ask_all(live))
     rows = [_row(name, port, answers[name], live) for name, port in live["ports"].items() if port]
     if as_json:
         print(json.dumps({"data": str(data.root), "up": True, **live, "parts": rows}, indent=1))
     else:
-        print(f"Pages         {live['url'] or 'not started (--no-api)'}")
-        print(f"Temporal Web  {live['web_url'] or 'not ours'}")
-        print(f"Temporal      {_temporal_words(live)}")
-        print(f"Model         {live['model']}")
-        print(f"Data          {data.root}\n")
+        say(f"Pages         {live['url'] or 'not started (--no-api)'}")
+        say(f"Temporal Web  {live['web_url'] or 'not ours'}")
+        say(f"Temporal      {_temporal_words(live)}")
+        say(f"Model         {live['model']}")
+        say(f"Data          {data.root}\n")
         wide = max([14, *(len(row["name"]) + 2 for row in rows)])
         for row in rows:
             again = f", started again {row['restarts']} times" if row["restarts"] else ""
-            print(
-                f"{row['name']:{wide}}{row['health']:12}port {row['port']}, pid {row['pid']}{again}"
-            )
+            health = told(row["health"])
+            say(f"{row['name']:{wide}}{health:12}port {row['port']}, pid {row['pid']}{again}")
     return 0 if all(row["health"] == "answers" for row in rows) else 1
 
 
@@ -101,7 +101,7 @@ def down(data: DataDirectory) -> int:
     """Asks the holder to stop and waits for it. Nothing up is no error."""
     holder = data.holder()
     if holder is None:
-        print(f"No stack is up over {data.root}.")
+        say(f"No stack is up over {data.root}.")
         return 0
     if holder.get("what") != "up" or not same_processes(holder):
         raise Refused(
@@ -114,23 +114,23 @@ def down(data: DataDirectory) -> int:
         if time.monotonic() > end:
             raise Refused(f"Process {holder['pid']} still runs after {_STOP_SECONDS:.0f} s.")
         time.sleep(0.1)
-    print("Stopped.")
+    say("Stopped.")
     return 0
 
 
 def reset(data: DataDirectory, *, sure: bool) -> int:
     """Deletes all data of a stack that is down."""
     if not data.root.exists():
-        print(f"{data.root} does not exist; nothing to delete.")
+        say(f"{data.root} does not exist; nothing to delete.")
         return 0
     data.check_ours()
     if not sure:
         if not sys.stdin.isatty():
             raise UsageError(f"reset deletes everything in {data.root}: say so with --yes")
-        answer = input(f"Delete all documents, runs and logs in {data.root}? Type yes: ")
+        answer = input(told(f"Delete all documents, runs and logs in {data.root}? Type yes: "))
         if answer.strip().lower() != "yes":
             raise Refused(f"Nothing was deleted in {data.root}.")
     with data.held("reset"):
         data.forget()
-    print(f"The data in {data.root} is deleted.")
+    say(f"The data in {data.root} is deleted.")
     return 0

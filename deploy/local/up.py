@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from deploy import terminal
 from deploy.local import sample
 from deploy.local.data import DataDirectory, write_whole
 from deploy.local.errors import PartFailed
@@ -23,7 +24,7 @@ from deploy.settings import default_root
 def say(line: str) -> None:
     """To the terminal, which may be gone by now; that must not stop the stack."""
     with contextlib.suppress(OSError):
-        print(line, flush=True)
+        terminal.say(line)
 
 
 def up(options: Options) -> int:
