@@ -91,6 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     logs.configure(style=settings.log_format, level=settings.log_level)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
+    # A thread that reads a file or plans an estimate hands over after 1 ms and not after 5: each
+    # answer of the loop waits for it a dozen times.
+    sys.setswitchinterval(0.001)
     return run(settings)
 
 

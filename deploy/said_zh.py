@@ -42,8 +42,8 @@ SAID: tuple[tuple[str, str], ...] = (
         "要用真实模型，请设置 OPENAI_API_KEY（以及 OPENAI_BASE_URL、REDRAFT_MODEL）。",
     ),
     (
-        "Pages and API ask for a key: any name, and as password REDRAFT_API_KEY of {0}. Put a proxy "
-        "that speaks TLS before other networks.",
+        "Pages and API ask for a key: any name, and as password REDRAFT_API_KEY of {0}. Put a "
+        "proxy that speaks TLS before other networks.",
         "页面和 API 需要密钥：用户名任意，密码为 {0} 中的 REDRAFT_API_KEY。"
         "面向其他网络时，请在前面放置支持 TLS 的代理。",
     ),
@@ -151,8 +151,8 @@ SAID: tuple[tuple[str, str], ...] = (
         "{0} 中无法写入；请把文件放在别处。",
     ),
     (
-        "{0} is in use, and its database is not embedded or not up yet. Give --database-url, or try "
-        "again when it is up.",
+        "{0} is in use, and its database is not embedded or not up yet. Give --database-url, or "
+        "try again when it is up.",
         "{0} 正在使用，且其数据库不是内置的或尚未启动。请给出 --database-url，或等启动后再试。",
     ),
     (

@@ -123,7 +123,7 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         metavar="F",
         help="recording that is heard first (wav, mp3, m4a, ogg, flac, the sound of mp4 or webm)",
     )
-    one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
+    _add_encoding(one)
     one.add_argument("--title", help="default: the first heading, else the file's name")
     one.add_argument("--language", help="language of the document, for example en or zh")
     one.add_argument("--max-rounds", type=_ROUNDS, metavar="N", help="1 to 20 (default 5)")
@@ -148,6 +148,10 @@ def _add_submit(one: argparse.ArgumentParser) -> None:
         "Markdown file with the headings",
     )
     _add_watch(one)
+
+
+def _add_encoding(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--encoding", help="of the files, when it is not found out (big5, …)")
 
 
 def _add_watch(one: argparse.ArgumentParser) -> None:
@@ -175,6 +179,7 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one = add("resume", commands.resume, "go on with an interrupted or failed run")
     one.add_argument("id")
     one.add_argument("--body", metavar="FILE", help="go on with this edited text")
+    _add_encoding(one)
     one.add_argument("--base", type=int, metavar="N", help="the revision it is an edit of")
     one.add_argument("--override", action="store_true", help="past this guardrail stop, once")
     one.add_argument("--profile", help="go on with another profile")
@@ -188,6 +193,7 @@ def _add_moves(add: Callable[[str, Command, str], argparse.ArgumentParser]) -> N
     one.add_argument("id")
     one.add_argument("--revision", type=int, metavar="N", help="default: the offered one")
     one.add_argument("--body", metavar="FILE", help="confirm this text instead")
+    _add_encoding(one)
     one.add_argument("--comment")
     one.add_argument("--override", action="store_true", help="another than the offered one")
     one = add("reject", commands.reject, "refuse the result")

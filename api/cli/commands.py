@@ -114,7 +114,7 @@ def resume(client: Client, given: Namespace) -> int:
     identity = find(client, given.id)
     body, before = Json(), Json()
     if given.body:
-        text = read_text(given.body)
+        text = read_text(given.body, given.encoding)
         before = client.get(f"/api/runs/{identity}")
         base = given.base if given.base is not None else before["working_revision"]
         body = {"body": text, "base_revision": base}
@@ -144,7 +144,7 @@ def confirm(client: Client, given: Namespace) -> int:
         revision = run.get("best_revision") or run.get("working_revision") or 0
     body: Json = {"revision": revision}
     if given.body:
-        body["body"] = read_text(given.body)
+        body["body"] = read_text(given.body, given.encoding)
     if given.comment:
         body["comment"] = given.comment
     if given.override:

@@ -56,3 +56,18 @@ def test_a_cost_limit_that_is_no_amount_is_refused_in_words(
     told = f"{amount!r} is no amount; write it like 1.50, without a currency"
     assert told in capsys.readouterr().err
     assert api.of("POST", "/resume") == []
+
+
+@pytest.mark.parametrize("command", ["resume", "confirm"])
+def test_an_edited_text_may_be_of_a_named_encoding(
+    api: FakeApi, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sentence about a file that cannot be read names this option."""
+    api.on("GET", RUN, Reply(body=make_run(working_revision=1, offered_revision=1)))
+    api.on("POST", f"{RUN}/{command}", Reply(body=make_run()))
+    file = tmp_path / "edit.md"
+    file.write_bytes("張三：我們週五上線".encode("big5"))
+    assert call(api, command, RUN_ID, "--body", str(file)) == 2
+    assert "--encoding NAME" in capsys.readouterr().err
+    assert call(api, command, RUN_ID, "--body", str(file), "--encoding", "big5") == 0
+    assert api.of("POST", f"/{command}")[0].body["body"] == "張三：我們週五上線"
