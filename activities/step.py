@@ -17,6 +17,7 @@ from activities.items import PartState, Place
 from activities.metering import Meter, Need
 from activities.model.client import ModelCall
 from activities.model.learned import Size
+from activities.model.tokens import Usage
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import RunRow
 from activities.recording import Ear
@@ -25,7 +26,7 @@ from activities.watch import Watch
 from deploy.database import Connection, Result
 from workflows.budget import SECONDS
 from workflows.kinds.kind import Item
-from workflows.vocabulary import CallStatus, Reason, RunStatus
+from workflows.vocabulary import CallStatus, Reason, RunStatus, UsageSource
 
 
 class PartEndCode(StrEnum):
@@ -174,14 +175,16 @@ class Step:
 
 
 async def _unsent(connection: Connection, opening: CallOpening) -> Literal[False]:
-    """No request is sent. Its row may be there, of a commit whose answer was lost before the run
-    was stopped: nobody else would ever close it."""
+    """No request is sent, so nothing was used. Its row may be there, of a commit whose answer was
+    lost before the run was stopped: nobody else would ever close it."""
     closing = CallClosing(
         call_id=opening.call_id,
         run_id=opening.run_id,
         status=CallStatus.CANCELLED,
         profile=opening.profile,
         end_cause=Reason.INTERRUPTED,
+        usage=Usage(input=0, output=0),
+        usage_source=UsageSource.ESTIMATED,
     )
     await close_call(connection, closing)
     return False

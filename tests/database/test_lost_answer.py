@@ -107,6 +107,9 @@ async def test_a_call_whose_row_was_written_without_an_answer_is_closed_if_the_r
     assert await shop.steps(run_id) == [("review", "FAILED", "interrupted")]
     assert await shop.told("SELECT calls FROM runs") == [(1,)]
     assert not shop.llm.requests
+    used = "SELECT tokens_input + tokens_output, cost_is_estimate FROM runs"
+    assert await shop.told(used) == [(0, False)], "nobody has to guess what was never sent"
+    assert await shop.told("SELECT tokens_input, tokens_output FROM model_calls") == [(0, 0)]
 
 
 @pytest.mark.rule("own_items_known_again")
