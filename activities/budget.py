@@ -32,7 +32,8 @@ class Used:
     reserved: Amounts
     warned: Mapping[str, Any]
     currencies: tuple[str, ...]
-    """Of what was paid and is reserved; amounts in several have no sum, so `closed` has no cost."""
+    """Of what was paid and is reserved, else of the cost limit; amounts in several have no sum, so
+    `closed` has no cost."""
     known: bool
     """The call that was named has its row already: the answer of its commit was lost."""
 
@@ -46,6 +47,7 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
     row = await connection.fetchrow(
         """
         SELECT r.calls, r.tokens_input + r.tokens_output AS tokens, r.warned,
+               CASE WHEN r.limits ? 'max_cost' THEN r.currency END AS meant,
                c.cost, c.open_tokens, c.open_cost, c.currencies, c.known,
                r.seconds_running + coalesce(
                    extract(epoch FROM clock_timestamp() - r.running_since), 0)::float AS seconds
@@ -76,7 +78,7 @@ async def read_used(connection: Connection, run_id: str, call_id: str | None = N
         },
         reserved={TOKENS: Decimal(row["open_tokens"]), COST: Decimal(row["open_cost"])},
         warned=row["warned"],
-        currencies=tuple(row["currencies"]),
+        currencies=tuple(row["currencies"] or filter(None, [row["meant"]])),
         known=row["known"],
     )
 

@@ -240,7 +240,7 @@ async def _write_end(connection: Connection, values: tuple[Any, ...]) -> Row | N
                 (cost, currency) = (SELECT
                   CASE WHEN bool_and(n.cost IS NOT NULL OR n.made = 'unknown') AND count(n.cost) > 0
                     AND count(DISTINCT n.paid) < 2 THEN least(sum(n.cost), 999999999) END, CASE WHEN
-                    count(DISTINCT n.paid) < 2 THEN coalesce(min(n.paid), $11, r.currency) END
+                    count(DISTINCT n.paid) < 2 THEN coalesce(min(n.paid), r.currency, $11) END
                     FROM (SELECT c.cost, c.usage_source AS made,
                               CASE WHEN c.cost > 0 THEN c.currency END AS paid FROM model_calls c
                           WHERE c.run_id = $19 AND c.status <> 'STARTED' AND c.id <> $1

@@ -299,9 +299,11 @@ async def _insert_run_row(
         """
         INSERT INTO runs (id, document_id, kind, kind_version, status, stage, base_revision,
             working_revision, best_revision, baseline_revision, max_rounds, pass_score, profile,
-            tags, queued_at, confirm_by, actor, limits)
+            tags, queued_at, confirm_by, actor, limits, currency)
         VALUES ($1, $2, $3, $4, 'RUNNING', $5, $6, $6, $6, coalesce($6, 0), $7, $8, $9, $10,
-            now(), $11, $12, $13)
+            now(), $11, $12, $13, CASE WHEN $13 ? 'max_cost' THEN (
+                SELECT coalesce(p.prices ->> 'currency', 'USD') FROM profiles p
+                WHERE p.name = $9 ORDER BY p.version DESC LIMIT 1) END)
         """,
         run_id,
         document.id,

@@ -82,7 +82,7 @@ async def _check_limits(
     if limits.get(budget.COST) is not None and (
         sets_cost or wanted.profile is not None or row.reason_code == Reason.PRICE_UNKNOWN
     ):
-        await _require_one_currency(connection, row, profile)
+        await _require_one_currency(connection, row, profile, sets_cost=sets_cost)
     if row.reason_code == Reason.PRICE_UNKNOWN:
         unpriced = await checks.unpriced(connection, profile, hears=hears)
         if limits.get(budget.COST) is not None and unpriced:
@@ -99,28 +99,37 @@ async def _check_limits(
         await checks.require_price(connection, profile, limits, "/profile", hears=hears)
 
 
-async def _require_one_currency(connection: Connection, row: record.RunRow, profile: str) -> None:
-    """A limit holds one sum: what was paid already is in the profile's currency, or nothing was."""
+async def _require_one_currency(
+    connection: Connection, row: record.RunRow, profile: str, *, sets_cost: bool
+) -> None:
+    """A limit holds one sum: what was paid already is in the profile's currency, or nothing was and
+    the limit is of now, or was meant in it. From here on it is."""
     found = await connection.fetchrow(
         """
         SELECT (SELECT p.prices FROM profiles p WHERE p.name = $2
                 ORDER BY p.version DESC LIMIT 1) AS prices,
             ARRAY (SELECT DISTINCT c.currency FROM model_calls c
-                   WHERE c.run_id = $1 AND c.cost > 0 ORDER BY 1) AS paid
+                   WHERE c.run_id = $1 AND c.cost > 0 ORDER BY 1) AS paid,
+            (SELECT r.currency FROM runs r WHERE r.id = $1 AND r.limits ? 'max_cost') AS meant
         """,
         row.id,
         profile,
     )
     assert found is not None, "a row without a table"
     currency, paid = pricing.currency(found["prices"]), list(found["paid"])
-    if currency is None or not set(paid) - {currency}:
-        return  # without a price it is refused for that
+    if not paid and not sets_cost and found["meant"]:
+        paid = [found["meant"]]
+    if currency is None:
+        return  # it is refused for that
+    if not set(paid) - {currency}:
+        await connection.execute("UPDATE runs SET currency = $2 WHERE id = $1", row.id, currency)
+        return
     told = {"profile": profile, "currency": currency, "paid": ", ".join(paid)}
     raise moving.conflict(
         row,
         ErrorCode.UNPRICED_PROFILE,
-        f"this run paid in {told['paid']}, and {profile} is priced in {currency}: amounts are "
-        "never converted; leave the cost limit out, or choose a profile priced as what was paid",
+        f"this run counts in {told['paid']}, and {profile} is priced in {currency}: amounts are "
+        "never converted; leave the cost limit out, or choose a profile priced in the same",
         **told,
     )
 

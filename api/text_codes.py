@@ -144,7 +144,7 @@ REASON: Wordings = {
         N_("The time limit is reached."),
     ),
     "price_unknown": (
-        N_("There is a cost limit; {paid} was paid, {profile} costs {currency}: never converted."),
+        N_("There is a cost limit in {paid}; {profile} costs {currency}: never converted."),
         N_("There is a cost limit, and the price of the model is not known."),
     ),
     "call_limit": (
@@ -243,7 +243,7 @@ REFUSAL: Wordings = {
     "unknown_kind": (N_("There is no such kind of document."),),
     "unknown_profile": (N_("There is no such profile."),),
     "unpriced_profile": (
-        N_("{paid} was paid, {profile} costs {currency}: no cost limit can hold both."),
+        N_("This run counts in {paid}, {profile} costs {currency}: no cost limit can hold both."),
         N_("A cost limit needs a profile with a price."),
     ),
     "unknown_revision": (N_("There is no such revision."),),

@@ -79,6 +79,26 @@ async def test_a_cost_limit_needs_the_fallbacks_price_too(
         assert answer.json["detail"].startswith("spare, the fallback of both")
 
 
+async def test_a_cost_limit_keeps_the_money_it_was_meant_in(api: Api) -> None:
+    """Before anything was paid too: a thousand yen are no thousand dollars."""
+    yen = {**PRICES, "currency": "JPY"}
+    await api.pool.execute(
+        "INSERT INTO profiles (name, version, model, prices, actor) VALUES "
+        "('yen', 1, 'm', $1, 'ana'), ('dollars', 1, 'm', $2, 'ana')",
+        *(yen, PRICES),
+    )
+    run = await api.run(limits={"max_cost": "1000"}, profile="yen")
+    assert run["currency"] == "JPY"
+    path = f"/api/runs/{run['id']}"
+    await api.post(f"{path}/interrupt")
+    refused = await api.post(f"{path}/resume", {"profile": "dollars"})
+    assert (refused.status, refused.code) == (409, "unpriced_profile")
+    assert refused.json["params"]["paid"] == "JPY"
+    again = {"profile": "dollars", "limits": {"max_cost": "7"}}
+    resumed = await api.post(f"{path}/resume", again)
+    assert (resumed.status, resumed.json["currency"]) == (202, "USD")
+
+
 async def test_on_resume_a_named_limit_replaces_null_removes_and_the_event_says_so(
     api: Api,
 ) -> None:

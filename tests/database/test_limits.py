@@ -161,6 +161,20 @@ async def test_a_price_in_another_currency_is_unknown_to_a_limit(shop: Shop) -> 
     assert len(shop.llm.requests) == 1
 
 
+async def test_a_limit_is_in_its_own_money_before_anything_was_paid(shop: Shop) -> None:
+    """A thousand yen are no thousand dollars, though no call says so yet."""
+    await profile(shop, prices=PRICES)
+    run_id = await shop.run(1, limits={"max_cost": "1000"}, currency="JPY")
+    shop.llm.script(good_reviewer(errors=planted(1)))
+    assert await reviewed(shop, run_id) == "stale"
+    status, reason, params = await stopped(shop, run_id)
+    assert (status, reason, shop.llm.requests) == ("INTERRUPTED", "price_unknown", [])
+    assert (params["paid"], params["currency"]) == ("JPY", "USD")
+    await raised(shop, run_id)
+    assert await reviewed(shop, run_id, epoch=2) == "done"
+    assert await shop.told("SELECT cost > 0, currency FROM runs") == [(True, "USD")]
+
+
 async def test_what_two_profiles_cost_in_two_currencies_is_never_added(shop: Shop) -> None:
     await profile(shop, prices=PRICES)
     await shop.pool.execute(
