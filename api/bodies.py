@@ -7,6 +7,7 @@ stored.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import Callable
@@ -22,6 +23,10 @@ from workflows.vocabulary import ErrorCode
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_DEPTH = 32
+MAX_KEYS = 10_000
+"""Of one object: more are no request, and each that nobody asked for would be answered."""
+LONG = 50_000
+"""Bytes of a body from which on it is read beside the loop: streams and other requests go on."""
 MODELS: dict[str, type[BaseModel]] = {}
 """Request models by name, for the OpenAPI document."""
 
@@ -83,6 +88,9 @@ def _check(value: Any, path: tuple[int | str, ...]) -> None:
         if isinstance(value, _Doubled):
             check_text(value.key, pointer_of(path))
             raise _refuse(pointer_of((*path, value.key)), "doubled_key", "this key stands twice")
+        if len(value) > MAX_KEYS:
+            detail = f"holds {len(value)} keys; at most {MAX_KEYS} are read"
+            raise _refuse(pointer_of(path), "too_many_keys", detail, limit=MAX_KEYS)
         for key, entry in value.items():
             check_text(key, pointer_of(path))
             _check(entry, (*path, key))
@@ -142,6 +150,12 @@ async def read_json(request: Request, model: type[Model]) -> Model:
             "send the header `Content-Type: application/json`",
             params={"media_type": media_type},
         )
+    if len(raw) > LONG:
+        return await asyncio.to_thread(_read, raw, model)
+    return _read(raw, model)
+
+
+def _read(raw: bytes, model: type[Model]) -> Model:
     value = parse_json(raw) if raw.strip() else {}
     if not isinstance(value, dict):
         raise _refuse("", "object_type", "the body must be a JSON object")

@@ -26,6 +26,8 @@ from workflows.vocabulary import ErrorCode
 log = logging.getLogger("redraft.api")
 
 PROBLEM = "application/problem+json"
+MOST_ERRORS = 100
+"""Of one answer; whoever sends a thousand wrong fields learns it from the first."""
 TITLES = {
     400: "Bad request",
     401: "Not signed in",
@@ -129,9 +131,10 @@ def pointer_of(location: Sequence[int | str]) -> str:
 def from_pydantic(
     errors: Sequence[Mapping[str, Any] | ErrorDetails], *, prefix: tuple[str, ...] = ()
 ) -> Refusal:
-    """422 with one entry a field. Values that were sent are not repeated."""
+    """422 with one entry a field, for the first of many. Values that were sent are not repeated."""
     found = [
-        (pointer_of((*prefix, *entry["loc"])), entry["type"], entry["msg"]) for entry in errors
+        (pointer_of((*prefix, *entry["loc"])), entry["type"], entry["msg"])
+        for entry in errors[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{pointer or '/'}: {text}" for pointer, _, text in found[:3])
     return Refusal(422, ErrorCode.INVALID_REQUEST, detail, errors=found)

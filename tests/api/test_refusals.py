@@ -85,6 +85,7 @@ RAW: list[tuple[str, bytes, int, str]] = [
     ("doubled key", b'{"title": "a", "title": "b"}', 422, "/title"),
     ("deep nesting", b'{"attributes": ' + b'{"a":' * 40 + b"1" + b"}" * 41, 422, ""),
     ("very deep nesting", b"[" * 200_000, 422, ""),
+    ("no end of keys", json.dumps({f"k{n}": n for n in range(100_000)}).encode(), 422, ""),
     ("infinite number", b'{"pass_score": 1e999}', 422, "/pass_score"),
     ("long number", b'{"pass_score": ' + b"9" * 5000 + b"}", 400, ""),
 ]
@@ -120,6 +121,12 @@ async def test_a_body_that_is_no_clean_json_is_refused(
     assert (answer.status, answer.code) == (status, "invalid_request")
     assert answer.pointers() == [pointer]
     assert await nothing_stored(api)
+
+
+async def test_of_a_thousand_fields_that_nobody_asked_for_the_first_are_named(api: Api) -> None:
+    raw = json.dumps({**MINUTES, **{f"k{n}": n for n in range(1_000)}}).encode()
+    answer = await api.call("POST", "/api/runs", raw=raw)
+    assert (answer.status, len(answer.pointers())) == (422, 100)
 
 
 async def test_the_place_of_a_nul_is_told(api: Api) -> None:
