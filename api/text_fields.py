@@ -72,6 +72,15 @@ REVIEW: Wordings = {
 }
 """What is wrong with a field of the review."""
 
+NOTHING: Wordings = {
+    "nothing_asked": (N_("Say what you want; one sentence is enough."),),
+    "nothing_to_draft": (
+        N_("Choose a transcript, a recording or a draft, or paste a text below."),
+    ),
+    "nothing_to_review": (N_("Choose the text to be made right, or paste it below."),),
+}
+"""A form of a new run that holds no text."""
+
 BOUNDS: Wordings = {
     "out_of_calendar": (N_("This must be a time of the years 1970 to 9998."),),
     "no_runs": (N_("Choose at least one run."),),

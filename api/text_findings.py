@@ -109,6 +109,40 @@ FINISH: Wordings = {
     "cancelled": (N_("was cancelled"),),
 }
 
+RULE: Wordings = {
+    "actions": (N_("tasks"),),
+    "agenda": (N_("agenda"),),
+    "budget": (N_("budget"),),
+    "cities": (N_("cities"),),
+    "connections": (N_("connections"),),
+    "cuisine": (N_("cuisine"),),
+    "dates": (N_("dates"),),
+    "days": (N_("days"),),
+    "decisions": (N_("decisions"),),
+    "hours": (N_("opening hours"),),
+    "language": (N_("language"),),
+    "layout": (N_("layout"),),
+    "legs": (N_("ways between cities"),),
+    "minimum_nights": (N_("nights at least"),),
+    "names": (N_("names"),),
+    "nights": (N_("nights"),),
+    "numbers": (N_("numbers"),),
+    "owners": (N_("owners"),),
+    "places": (N_("places"),),
+    "prices": (N_("prices"),),
+    "repeats": (N_("repetition"),),
+    "request": (N_("request"),),
+    "room_rule": (N_("house rule"),),
+    "room_type": (N_("type of room"),),
+    "sums": (N_("sums"),),
+    "terms": (N_("terms"),),
+    "times": (N_("times of day"),),
+    "transport": (N_("means of travel"),),
+    "travel_time": (N_("time of travel"),),
+    "wording": (N_("wording"),),
+}
+"""What a verifier looks at, by its name; one of a kind from elsewhere is shown as it is called."""
+
 RAISED_BY: Wordings = {
     "verifier": (N_("a rule ({name})"),),
     "person": ("{name}",),
@@ -119,4 +153,5 @@ WORDINGS: Mapping[str, Wordings] = {
     "category": CATEGORY,
     "finish": FINISH,
     "raised_by": RAISED_BY,
+    "rule": RULE,
 }

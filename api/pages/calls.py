@@ -16,12 +16,13 @@ from api.errors import Refusal, not_found
 from api.filters import call_filter
 from api.pages import errors as pages_errors
 from api.pages.errors import PageRoute
-from api.pages.render import page
+from api.pages.render import page, words_of
 from api.principals import Scope
 from api.queries import CallFilter
 from api.queries.calls import attempts_of, models_called
 from api.queries.pages import run_titles
 from api.state import principal_of, state_of
+from api.text_failures import failure_told
 from workflows.vocabulary import CallStatus, Reason, StepName
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -111,6 +112,7 @@ async def one_call(request: Request, call_id: str) -> Response:
         chain=chain,
         pieces=_pieces(call, run),
         reply=reply if whole else reply[:SHOWN_AT_FIRST],
+        error=failure_told(call.error or "", words_of(request)),
         left=0 if whole else max(0, len(reply) - SHOWN_AT_FIRST),
         expired=_expired(call, state.settings.body_retention_days),
     )

@@ -206,6 +206,8 @@ async def _start(request: Request, entered: Entered, audio: UploadFile | str | N
     if recorded:
         assert isinstance(audio, UploadFile)
         entered.recorded = Recorded(name=recordings.bare(audio.filename or ""))
+    if (refusal := entered.nothing()) is not None:
+        raise refusal
     wanted = fit(requests.NewDocumentRun, entered.run())
     given = recordings.Given(document=wanted.document())
     state, form, files = state_of(request), entered.form, entered.read_files()

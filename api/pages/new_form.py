@@ -84,6 +84,20 @@ class Entered:
         texts = (SOURCE, BODY, REFERENCE)
         return not (self.files or self.recorded or any(self.form[name].strip() for name in texts))
 
+    def nothing(self) -> Refusal | None:
+        """Where nothing was brought: it belongs to the place for it, not to the title."""
+        stated = self.asks and any(self.form[entry.name].strip() for entry in self.fields)
+        if not self.is_empty or stated or self.kind is None:
+            return None
+        if self.asks:
+            place, code, detail = SOURCE, "nothing_asked", "say what you want"
+        elif self.kind.drafts_without_body():
+            place, code = f"{SOURCE}-file", "nothing_to_draft"
+            detail = "bring a transcript, a recording or a draft"
+        else:
+            place, code, detail = f"{BODY}-file", "nothing_to_review", "bring the text"
+        return Refusal(422, ErrorCode.INVALID_REQUEST, detail, errors=[(f"/{place}", code, detail)])
+
     def texts(self) -> Iterator[tuple[str, dict[str, Any], Brought | None]]:
         """(field of the form, source, its file) of each source, in the order of the document."""
         pasted = {SOURCE: (REQUEST if self.asks else PASTED, "text/plain")}

@@ -40,6 +40,16 @@ class Place:
         return following_link(self.following, self.done)
 
 
+_LONGEST = 999
+
+
+def done_in(text: str | None) -> int:
+    """How many decisions an address claims for a sitting; nobody makes a thousand in one."""
+    asked = text or ""
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 0
+    return number if number <= _LONGEST else 0
+
+
 def following_link(run_id: str | None, done: int) -> str:
     """The next review of a sitting, or the queue when nothing is left."""
     return f"/runs/{run_id}/review?queue={done}" if run_id else f"/queue?done={done}"
@@ -65,8 +75,7 @@ async def after(reader: Reader, run_id: str, done: int) -> str:
 
 @router.get("/queue", dependencies=[needs(Scope.READ, content=True)])
 async def queue(request: Request) -> Response:
-    asked = request.query_params.get("done", "")
-    done = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 0
+    done = done_in(request.query_params.get("done"))
     words = words_of(request)
     async with state_of(request).pool.acquire() as connection:
         ids = await waiting_ids(connection, _MOST + 1)

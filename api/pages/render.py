@@ -125,6 +125,8 @@ def _problem(words: text.Catalogue, issue: wire.Issue) -> str:
 
 def _raised_by(words: text.Catalogue, issue: wire.Issue) -> str:
     sort, _, name = issue.raised_by.partition(":")
+    if sort == "verifier":
+        name = words.sentence("rule", name)
     return words.sentence("raised_by", sort, {"name": name}) if name else issue.raised_by
 
 
@@ -262,6 +264,7 @@ def list_row(run: wire.Run, words: text.Catalogue) -> dict[str, Any]:
         "badge": pages_view.badge(run, words),
         "reason": pages_view.reason(run, words),
         "headline": pages_view.headline(run, words),
+        "held": pages_view.held(run, words),
     }
 
 

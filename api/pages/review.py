@@ -20,7 +20,7 @@ from api.errors import Refusal, not_found
 from api.pages import review_rounds, review_text
 from api.pages import view as pages_view
 from api.pages.errors import PageRoute
-from api.pages.queue import Place, place_of
+from api.pages.queue import Place, done_in, place_of
 from api.pages.render import Sent, page, words_of
 from api.pages.review_evidence import excerpts
 from api.pages.review_own import Own, own
@@ -89,7 +89,7 @@ def asked_of(given: Mapping[str, str]) -> Asked:
         view=view if view in VIEWS else VIEWS[0],
         whole=bool(given.get("whole")),
         at=_number(given.get("at")),
-        done=_number(given.get("queue")),
+        done=done_in(given["queue"]) if given.get("queue") else None,
     )
 
 

@@ -129,7 +129,12 @@ def reason(run: Run, words: Catalogue, *, by: str | None = None) -> str:
         }
     told = words.sentence("reason", code, params)
     cause = run.reason.params.get("code")
-    return f"{told} {provider(cause, words)}" if isinstance(cause, str) and cause else told
+    if not isinstance(cause, str) or not cause:
+        return told
+    return words.text("%(sentence)s %(further)s") % {
+        "sentence": told,
+        "further": provider(cause, words),
+    }
 
 
 def at_round(run: Run) -> int:
@@ -186,6 +191,14 @@ def headline(run: Run, words: Catalogue) -> str:
     if stage in (Stage.CONFIRM, Stage.ENDED) and run.current_round == 1:
         return words.text("The loop has ended after one round")
     return words.sentence("stage", stage, params)
+
+
+_HELD = frozenset({Phase.WAITING_RETRY, Phase.RATE_LIMITED, Phase.WORKER_LOST})
+
+
+def held(run: Run, words: Catalogue) -> str:
+    """What keeps a running run from its work, '' while nothing does."""
+    return _waits(run, words) if run.phase is not None and run.phase.code in _HELD else ""
 
 
 def _waits(run: Run, words: Catalogue) -> str:

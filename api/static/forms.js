@@ -1,6 +1,9 @@
 // Forms: a second click does nothing, and typed text is not left behind by accident.
 // The server makes the key that makes sending twice harmless; this only keeps the page calm.
 
+import { typed } from "./renewed.js";
+
+const FRESH = "main [data-live], [data-run], [data-review]"; // their scripts ask for what is new
 const sent = new WeakSet();
 
 function changed(form) {
@@ -27,6 +30,11 @@ window.addEventListener("pageshow", (event) => {
   if (!event.persisted) {
     return;
   }
+  // As it was when it was left, and no script of its own asks what is new.
+  if (!document.querySelector(FRESH) && !typed()) {
+    location.reload();
+    return;
+  }
   // Back from the next page: sending again is now meant, so it needs a key of its own.
   for (const form of document.forms) {
     sent.delete(form);
@@ -44,6 +52,25 @@ window.addEventListener("beforeunload", (event) => {
   if ([...document.forms].some((form) => !sent.has(form) && changed(form))) {
     event.preventDefault();
   }
+});
+
+// What was chosen for a field for files is written beside it, in the words of the page.
+function showChosen(input) {
+  const said = input.parentElement.querySelector("[data-chosen]");
+  if (said) {
+    const [first] = input.files;
+    const several = said.dataset.several.replace("{count}", input.files.length);
+    said.textContent = input.files.length > 1 ? several : first?.name ?? said.dataset.none;
+  }
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("input[type=file]")) {
+    showChosen(event.target);
+  }
+});
+window.addEventListener("pageshow", () => {
+  document.querySelectorAll("input[type=file]").forEach(showChosen); // a browser may keep them
 });
 
 // A refusal is where the eye and the screen reader should be.

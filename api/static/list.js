@@ -104,4 +104,6 @@ if (picks) {
 }
 
 setInterval(() => refresh().catch(() => undefined), EVERY_MS);
-document.addEventListener("visibilitychange", () => refresh().catch(() => undefined));
+for (const [target, name] of [[document, "visibilitychange"], [window, "pageshow"]]) {
+  target.addEventListener(name, () => refresh().catch(() => undefined));
+}

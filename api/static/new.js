@@ -75,6 +75,7 @@ function give(input, files) {
     held.items.add(file);
   }
   input.files = held.files;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
 function isSound(file) {

@@ -4,7 +4,7 @@
 const YOUNG_MS = 60000; // old and new servers may answer by turns: no page is loaded over and over
 const mine = new URL(import.meta.url).pathname;
 
-function typed() {
+export function typed() {
   const fields = document.querySelectorAll("main textarea, main input:not([type=hidden]), main select");
   return [...fields].some((field) => {
     if (field.matches("select")) {

@@ -70,6 +70,26 @@ async def test_a_preview_without_script_keeps_all_and_starts_with_it(
     assert "李娜: 预算是 25 万元。" in sources[0]["text"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "place", "told"),
+    [
+        ("minutes", "source-file", "Choose a transcript, a recording or a draft"),
+        ("text", "body-file", "Choose the text to be made right"),
+        ("itinerary", "source", "Say what you want"),
+    ],
+)
+async def test_an_empty_form_asks_for_what_is_missing_and_not_for_a_title(
+    api: Api, browser: Browser, kind: str, place: str, told: str
+) -> None:
+    form = await browser.form(f"/runs/new?kind={kind}", "/runs/new")
+    answer = await post(api, form)
+    assert answer.status_code == 422
+    wrong = re.findall(r'class="error" id="f-([\w-]+)-error">([^<]*)', answer.text)
+    assert [name for name, _ in wrong] == [place]
+    assert wrong[0][1].startswith(told)
+    assert await stored(api) == 0
+
+
 async def test_a_file_that_cannot_be_read_is_told_beside_its_field_and_starts_nothing(
     api: Api, browser: Browser
 ) -> None:

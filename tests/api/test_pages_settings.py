@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import uuid
 
 from tests.api.harness import Api
 from tests.pages.forms import Browser
-from tests.read_rows import add_call, add_run, add_step, insert
+from tests.read_rows import add_call, add_run, add_step, add_worker, insert
 
+NAMES = ("here", "gone")
 PRICES = {"currency": "USD", "tables": [{"input": "1", "output": "2"}]}
 
 
@@ -33,6 +35,17 @@ async def test_a_version_of_a_profile_is_looked_at_then_appended(api: Api) -> No
     assert "Version 2" in shown
     assert ">large</del>" in shown
     assert ">larger</ins>" in shown
+
+
+async def test_a_worker_without_a_sign_of_life_is_said_to_do_nothing(api: Api) -> None:
+    for name, seconds in zip(NAMES, (0.0, 3600.0), strict=True):
+        await add_worker(api.pool, name, silent_for=seconds)
+    working = [uuid.uuid4()]
+    await api.pool.execute("UPDATE workers SET in_flight = $1", working)
+    shown = (await Browser(api.client).open("/settings")).text
+    here, gone = (shown.partition(f'title="{name}"')[2].partition("</tr>")[0] for name in NAMES)
+    assert 'data-label="At work">1<' in here
+    assert 'data-label="At work">–<' in gone
 
 
 async def test_what_is_wrong_with_a_profile_stands_beside_its_field(api: Api) -> None:

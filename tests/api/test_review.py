@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from html import escape
 from typing import Any
 
@@ -344,6 +345,15 @@ async def test_the_review_can_be_read_in_every_state(
         assert "The box is bleu" in page.text
     for query in ("?from=9", "?to=x", "?view=split&to=99999999999"):
         assert (await browser.open(f"/runs/{run}/review{query}")).status_code == 404
+
+
+async def test_an_address_claims_no_decisions_that_nobody_made(api: Api, browser: Browser) -> None:
+    run, _ = await waiting(api)
+    for claimed in ("99999", "1000", "-1", "many"):
+        shown = (await browser.open(f"/runs/{run}/review?queue={claimed}")).text
+        assert "1 of 1" in shown
+        assert not re.search(r"\d+ decided", shown)
+    assert "99999 " not in (await browser.open("/queue?done=99999")).text
 
 
 async def test_the_queue_goes_on_to_the_next_and_counts(api: Api, browser: Browser) -> None:

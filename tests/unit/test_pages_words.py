@@ -10,12 +10,14 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from api import text_codes, text_extract, wire
+from activities.failures import SENTENCES
+from api import text_codes, text_extract, text_failures, wire
 from api.pages import view as pages_view
 from api.pages.help import states
 from api.text import catalogue
 from api.times import EARLIEST, within
 from tests.unit.pages_rows import a_run
+from workflows.kinds import load_kinds
 from workflows.vocabulary import (
     FINAL,
     CallStatus,
@@ -132,6 +134,38 @@ def test_a_retry_says_why_and_when() -> None:
         "The model server answered with an error (HTTP 503). The next try begins by itself."
     )
     assert told.next_at == at
+
+
+def test_a_list_says_what_keeps_a_running_run_from_its_work() -> None:
+    retrying = a_run(phase=Phase.WAITING_RETRY, params={"last_error": "http_503"})
+    assert "HTTP 503" in pages_view.held(retrying, WORDS)
+    assert "Worker" in pages_view.held(
+        a_run(phase=Phase.WORKER_LOST, params={"worker": "w"}), WORDS
+    )
+    assert pages_view.held(a_run(), WORDS) == ""
+    assert pages_view.held(a_run(status=RunStatus.CONFIRMED), WORDS) == ""
+
+
+def test_chinese_sentences_stand_together_without_a_gap() -> None:
+    run = a_run(status=RunStatus.FAILED, reason=Reason.PROVIDER_REFUSED, params={"code": "bad_key"})
+    assert "。 " not in pages_view.reason(run, catalogue("zh_Hans"))
+
+
+def test_every_rule_of_our_kinds_has_a_name_in_both_languages() -> None:
+    names = {name for kind in load_kinds().values() for name in kind.verifiers}
+    assert names == set(text_codes.WORDINGS["rule"])
+    chinese = catalogue("zh_Hans")
+    assert not [name for name in names if chinese.sentence("rule", name).isascii()]
+
+
+def test_a_stored_failure_of_a_call_is_told_in_the_readers_language() -> None:
+    assert set(text_failures.OURS) == set(SENTENCES.values())
+    chinese = catalogue("zh_Hans")
+    assert not [one for one in text_failures.OURS if chinese.text(one).isascii()]
+    stored = "The model server answered 500. It says: The server had an error."
+    told = text_failures.failure_told(stored, chinese)
+    assert told == "模型服务器返回错误（HTTP 500）。服务器说：The server had an error."
+    assert text_failures.failure_told("something else", chinese) == "something else"
 
 
 def test_a_refusing_provider_is_named_with_what_to_do() -> None:
