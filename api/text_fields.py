@@ -94,6 +94,9 @@ BOUNDS: Wordings = {
 }
 """How much, and how far, a field goes."""
 
+FORM: Wordings = {**REVIEW, **NOTHING, **BOUNDS}
+"""All that may stand beside a field of a form."""
+
 ITEMS: Wordings = {
     "itinerary": (N_("Days"),),
     "minutes": (N_("Sections"),),

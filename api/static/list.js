@@ -104,6 +104,9 @@ if (picks) {
 }
 
 setInterval(() => refresh().catch(() => undefined), EVERY_MS);
-for (const [target, name] of [[document, "visibilitychange"], [window, "pageshow"]]) {
-  target.addEventListener(name, () => refresh().catch(() => undefined));
-}
+document.addEventListener("visibilitychange", () => refresh().catch(() => undefined));
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) {
+    refresh().catch(() => undefined); // as it was when it was left
+  }
+});

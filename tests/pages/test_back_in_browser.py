@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, FilePayload, Page, async_playwright, expect
 
 from deploy.offline_model.server import OfflineModel
 from tests.pages.conftest import FLAGS, Tab
@@ -13,7 +13,7 @@ from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
-KEPT = "window.keptByTheBrowser"
+REMEMBER = "addEventListener('pageshow', e => { if (e.persisted) sessionStorage.kept = location; })"
 NO_CACHE = "--disable-back-forward-cache"
 """What Playwright gives every Chromium unless it is told not to."""
 
@@ -22,13 +22,11 @@ async def _leave_and_come_back(page: Page, address: str, site: Stack, confirm: s
     """`confirm` is a run that another person confirms meanwhile."""
     run = await site.run(confirm)
     await page.goto(address)
-    await page.wait_for_load_state("load")
-    await page.evaluate(f"{KEPT} = true")
     await page.goto(f"http://127.0.0.1:{site.api_port}/help")
     wanted = {"revision": run["offered_revision"]}
     assert (await site.call("POST", f"/api/runs/{confirm}/confirm", wanted))[0] == 200
     await page.go_back(wait_until="commit")
-    await page.wait_for_url(address)
+    await expect(page).to_have_url(address)
 
 
 async def test_a_page_from_the_browsers_cache_shows_nothing_old_as_current(
@@ -41,18 +39,17 @@ async def test_a_page_from_the_browsers_cache_shows_nothing_old_as_current(
             executable_path=browser_program(), args=FLAGS, ignore_default_args=[NO_CACHE]
         )
         page = await browser.new_page()
+        await page.add_init_script(REMEMBER)
 
         # A list renews itself: the run is over, and so is the count in the menu above it.
         run = await offered(site, model)
         await _leave_and_come_back(page, f"{origin}/queue", site, run["id"])
-        await page.wait_for_function(KEPT)  # else the browser keeps no pages: nothing is proved
         await expect(page.locator("#waiting")).to_contain_text("Nothing waits for you.")
         await expect(page.locator("#waiting-top")).to_be_empty()
 
         # The overview above its lists too.
         run = await offered(site, model)
         await _leave_and_come_back(page, f"{origin}/", site, run["id"])
-        await page.wait_for_function(KEPT)
         await expect(page.locator("#sum")).to_contain_text("0 waiting for you")
 
         # A review goes on from its run's rows.
@@ -66,7 +63,12 @@ async def test_a_page_from_the_browsers_cache_shows_nothing_old_as_current(
         await _leave_and_come_back(page, document, site, run["id"])
         await expect(page.locator("main")).to_contain_text("Confirmed")
         await expect(page.get_by_role("link", name="Review revision")).to_have_count(0)
+        assert await page.evaluate("sessionStorage.kept") == document, "the cache was not used"
         await browser.close()
+
+
+def _file(name: str) -> FilePayload:
+    return {"name": name, "mimeType": "text/plain", "buffer": b"A: b."}
 
 
 async def test_fields_for_files_speak_the_language_of_the_page(
@@ -84,12 +86,10 @@ async def test_fields_for_files_speak_the_language_of_the_page(
     said = page.locator(".filebox", has=field).locator("[data-chosen]")
     await expect(said).to_have_text("未选择")
     await expect(field).to_have_css("opacity", "0")
-    await field.set_input_files(
-        [{"name": "会议.txt", "mimeType": "text/plain", "buffer": b"A: b."}]
-    )
+    await field.set_input_files(_file("会议.txt"))
     await expect(said).to_have_text("会议.txt")
     await expect(page.locator("#brought")).to_contain_text("会议.txt")
-    two = [{"name": f"{n}.txt", "mimeType": "text/plain", "buffer": b"A: b."} for n in "ab"]
+    two = [_file("a.txt"), _file("b.txt")]
     await field.set_input_files(two)
     await expect(said).to_have_text("2 个文件")
     await tab.check()
