@@ -22,6 +22,7 @@ from api.pages.render import list_row, page, words_of
 from api.principals import Scope
 from api.queries import overview as queries_overview
 from api.queries import runs as queries_runs
+from api.queries.run_filters import LookedUp
 from api.state import principal_of, state_of
 from api.text import Catalogue
 from deploy.database import AWAY, Pool
@@ -71,12 +72,13 @@ async def runs(request: Request) -> Response:
 async def _facts(request: Request, address: Address) -> dict[str, Any]:
     state, words = state_of(request), words_of(request)
     pool, wanted = state.pool, address.wanted
-    by_status = await queries.counts_by_status(pool, replace(wanted, statuses=()))
+    once: LookedUp = {}
+    by_status = await queries.counts_by_status(pool, replace(wanted, statuses=()), once)
     meant = wanted.statuses or tuple(by_status)
     found: Sequence[wire.Run] = []
     older = newer = None
     if not address.misread:
-        found, older, newer = await _page(request, address)
+        found, older, newer = await _page(request, address, once)
     return {
         "address": address,
         "rows": [list_row(run, words) for run in found],
@@ -102,7 +104,7 @@ async def _facts(request: Request, address: Address) -> dict[str, Any]:
 
 
 async def _page(
-    request: Request, address: Address
+    request: Request, address: Address, once: LookedUp
 ) -> tuple[Sequence[wire.Run], str | None, str | None]:
     """The rows, and the cursors of the pages on both sides."""
     pool, asked = state_of(request).pool, request.query_params
@@ -113,7 +115,7 @@ async def _page(
         newer = queries_runs.cursor_at(found[0]) if len(ids) > ROWS else None
         return found, before if not found else queries_runs.cursor_at(found[-1]), newer
     cursor = asked.get("cursor") or None
-    listed = await queries.runs_page(pool, address.wanted, ROWS, cursor)
+    listed = await queries.runs_page(pool, address.wanted, ROWS, cursor, once=once)
     newer = queries_runs.cursor_at(listed.items[0]) if cursor and listed.items else None
     return listed.items, listed.next_cursor, newer
 

@@ -7,9 +7,10 @@ other filters, because no index serves words of two Chinese characters.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from api.queries.rows import Reader, like
 
@@ -67,6 +68,8 @@ class Conditions:
     caseless: str = ""
     """The longest piece of the search without letters that have two cases. Texts are looked through
     for it first: where case is ignored, each text is made small before, at ten times the cost."""
+    texts: str = ""
+    """Ids of runs in whose text the search was found: texts are read once for a page and counts."""
     kept: bool = False
     """Nothing but kinds, actors and statuses is asked for: their counts are kept by triggers."""
     by_phase: bool = False
@@ -149,15 +152,26 @@ class Conditions:
             return found
         return f"CASE WHEN strpos({text}, {self.caseless}) = 0 THEN false ELSE {found} END"
 
-    def _texts(self) -> str:
+    def texts_sql(self) -> str:
         return f"""
-            SELECT r.id, r.created_at, r.status FROM (
-                SELECT r.id, r.created_at, r.status, r.document_id,
-                    coalesce(r.working_revision, r.base_revision) AS number
+            SELECT r.id FROM (
+                SELECT r.id, r.document_id, coalesce(r.working_revision, r.base_revision) AS number
                 FROM {self._source()} WHERE {self._where()}
                 ORDER BY r.created_at DESC, r.id DESC LIMIT {TEXT_WINDOW}
             ) r JOIN revisions v ON v.document_id = r.document_id AND v.number = r.number
-            WHERE {self._found_in("v.body")} {self.keyset and f"AND {self.keyset}"}
+            WHERE {self._found_in("v.body")}
+        """  # noqa: S608
+
+    def looked_up(self, texts: Sequence[str], *, rare: bool) -> Conditions:
+        """With what `texts_sql` found; `caseless` was for that alone."""
+        arguments = (*(self.arguments[:-1] if self.caseless else self.arguments), list(texts))
+        at = f"${len(arguments)}"
+        return replace(self, arguments=arguments, caseless="", texts=at, rare=rare)
+
+    def _texts(self) -> str:
+        return f"""
+            SELECT r.id, r.created_at, r.status FROM {self._source()}
+            WHERE {self._where(f"r.id = ANY ({self.texts}::uuid[])", self.keyset)}
         """  # noqa: S608
 
     def page_sql(self, limit: int) -> str:
@@ -188,13 +202,25 @@ class Conditions:
         return f"SELECT status, count(*) AS number FROM ({found}) f GROUP BY status"  # noqa: S608
 
 
-async def conditions_of(reader: Reader, wanted: RunFilter) -> Conditions:
+LookedUp: TypeAlias = dict[RunFilter, Conditions]
+
+
+async def conditions_of(
+    reader: Reader, wanted: RunFilter, once: LookedUp | None = None
+) -> Conditions:
+    """Of a search with what was looked up for it; in `once`, what this request did so far."""
     conditions = Conditions.of(wanted)
     if not wanted.q:
         return conditions
-    found = await reader.fetchval(
+    if once is not None and wanted in once:
+        return once[wanted]
+    titles = await reader.fetchval(
         "SELECT count(*) FROM (SELECT FROM documents WHERE title ILIKE $1 LIMIT $2) d",
         like(wanted.q),
         RARE,
     )
-    return replace(conditions, rare=found < RARE)
+    rows = await reader.fetch(conditions.texts_sql(), *conditions.arguments)
+    conditions = conditions.looked_up([str(row["id"]) for row in rows], rare=titles < RARE)
+    if once is not None:
+        once[wanted] = conditions
+    return conditions

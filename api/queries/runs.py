@@ -9,7 +9,7 @@ from urllib.parse import quote
 from api import cursors, wire
 from api.queries.heard import HEARD, progress_of
 from api.queries.rows import Reader, coded, page_of, tokens
-from api.queries.run_filters import PHASE, STEP_AND_WORKER, RunFilter, conditions_of
+from api.queries.run_filters import PHASE, STEP_AND_WORKER, LookedUp, RunFilter, conditions_of
 from api.queries.spent import SPENT, spent_of
 from deploy.database import Row
 from workflows.policy import next_step
@@ -104,12 +104,14 @@ async def runs_page(
     count: bool = False,
     *,
     web: TemporalWeb = NO_WEB,
+    once: LookedUp | None = None,
 ) -> wire.Page[wire.Run]:
     """Newest first. With `count`, `by_status` counts under all filters but the statuses'.
 
     Raises BadCursor.
     """
-    conditions = await conditions_of(reader, wanted)
+    once = {} if once is None else once
+    conditions = await conditions_of(reader, wanted, once)
     if cursor is not None:
         at, last = cursors.decode_moment(_SCOPE, cursor)
         conditions = conditions.after(at, last)
@@ -132,7 +134,7 @@ async def runs_page(
     )
     if not count:
         return found
-    by_status = await counts_by_status(reader, replace(wanted, statuses=()))
+    by_status = await counts_by_status(reader, replace(wanted, statuses=()), once)
     chosen = wanted.statuses or tuple(by_status)
     total = sum(by_status.get(status, 0) for status in chosen)
     return found.model_copy(update={"total": total, "by_status": by_status})
@@ -158,9 +160,11 @@ def cursor_at(run: wire.Run) -> str:
     return cursors.encode_moment(_SCOPE, run.created_at, run.id)
 
 
-async def counts_by_status(reader: Reader, wanted: RunFilter | None = None) -> dict[str, int]:
+async def counts_by_status(
+    reader: Reader, wanted: RunFilter | None = None, once: LookedUp | None = None
+) -> dict[str, int]:
     """How many runs stand in each status (all seven, 0 included) under the filter."""
-    conditions = await conditions_of(reader, wanted or RunFilter())
+    conditions = await conditions_of(reader, wanted or RunFilter(), once)
     rows = await reader.fetch(conditions.count_sql(), *conditions.arguments)
     found = {row["status"]: row["number"] for row in rows}
     return {str(status): found.get(status, 0) for status in RunStatus}

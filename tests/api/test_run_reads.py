@@ -133,3 +133,14 @@ async def test_a_deleted_run_is_not_shown_from_memory(api: Api) -> None:
     _, tag, _ = await _refresh(api, run)
     await api.pool.execute("DELETE FROM documents")
     assert (await _refresh(api, run, tag))[0] == 404
+
+
+@pytest.mark.parametrize("asked_for", ["/runs?q=21", "/api/runs?q=21&count=true"])
+async def test_a_search_reads_the_texts_once_for_its_rows_and_its_counts(
+    api: Api, asked_for: str
+) -> None:
+    await _at_work(api)
+    async with _counted(api) as asked:
+        answer = await api.client.get(asked_for, headers={"accept": "text/html"})
+        assert answer.status_code == 200
+        assert len([statement for statement in asked if "v.body" in statement]) == 1, asked
