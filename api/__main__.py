@@ -10,7 +10,7 @@ from types import FrameType
 
 import uvicorn
 
-from api.auth import refuse_open_door
+from api.http.auth import refuse_open_door
 from deploy import logs
 from deploy.settings import Settings, SettingsError, load
 from deploy.usage import only_help

@@ -18,36 +18,22 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from api import (
-    audio,
-    diff,
-    documents,
-    downloads,
-    draft_routes,
-    estimate,
-    estimate_rest,
-    events,
-    export,
-    locks,
-    observe,
-    openapi,
-    runs,
-    service,
-    sources,
-    unbuilt,
-)
-from api.auth import needs
+from api import diff, documents, estimate, estimate_rest, events, observe, runs, service
 from api.commands import ensure_default_profile
-from api.compressing import Compressing
-from api.cursors import BadCursor
-from api.edge import Edge
-from api.errors import Refusal, on_misfit, on_refusal, problem
+from api.files import audio, downloads, export, sources
+from api.files.speech import ensure_speech_profile
+from api.http import openapi, unbuilt
+from api.http.auth import needs
+from api.http.compressing import Compressing
+from api.http.cursors import BadCursor
+from api.http.edge import Edge
+from api.http.errors import Refusal, on_misfit, on_refusal, problem
+from api.http.principals import Scope
+from api.http.state import State, request_id_of
+from api.moves import draft_routes, locks
+from api.moves.signals import Signals
 from api.pages import routes as pages
 from api.pages.render import static
-from api.principals import Scope
-from api.signals import Signals
-from api.speech import ensure_speech_profile
-from api.state import State, request_id_of
 from api.summing import keep_summed
 from deploy.database import AWAY, open_pool
 from deploy.poolers import behind_pooler

@@ -1,8 +1,8 @@
 """The moves that people make, and the profile that must exist before the first.
 
-Each command runs inside one transaction (`api.idempotency.perform` opens it): locks document and
-run, checks, moves, writes what belongs to the move, and says which signal is due. A refused command
-has no effect at all.
+Each command runs inside one transaction (`api.moves.idempotency.perform` opens it): locks document
+and run, checks, moves, writes what belongs to the move, and says which signal is due. A refused
+command has no effect at all.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from activities import record
-from api import edits, inserts, moving, queries, requests
-from api.idempotency import Done, Tools
+from api import queries
+from api.http import requests
+from api.moves import edits, inserts, moving
+from api.moves.idempotency import Done, Tools
 from deploy.database import Connection, Pool
 from deploy.settings import Settings
 from workflows.vocabulary import (

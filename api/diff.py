@@ -8,12 +8,12 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Query, Request
 
 from api import differences, queries, wire
-from api.auth import needs
-from api.errors import Refusal
-from api.paths import DocumentId, or_404
-from api.principals import Principal, Scope
-from api.requests import LARGEST_NUMBER
-from api.state import state_of
+from api.http.auth import needs
+from api.http.errors import Refusal
+from api.http.paths import DocumentId, or_404
+from api.http.principals import Principal, Scope
+from api.http.requests import LARGEST_NUMBER
+from api.http.state import state_of
 from workflows.vocabulary import ErrorCode
 
 router = APIRouter(tags=["documents"])

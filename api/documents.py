@@ -8,14 +8,17 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import PlainTextResponse, Response
 
-from api import deletion, edits, queries, requests, uploads, wire
-from api.auth import needs
-from api.bodies import accepts, is_form, json_body, read_json
+from api import queries, wire
 from api.commands import create_run
-from api.idempotency import Done, respond, tools_of
-from api.paths import DocumentId, Page, or_404
-from api.principals import Principal, Scope
-from api.state import state_of
+from api.files import uploads
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import accepts, is_form, json_body, read_json
+from api.http.paths import DocumentId, Page, or_404
+from api.http.principals import Principal, Scope
+from api.http.state import state_of
+from api.moves import deletion, edits
+from api.moves.idempotency import Done, respond, tools_of
 from api.wire.reading import DocumentRead, Reading
 from deploy.database import Connection
 

@@ -15,12 +15,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 
 from activities.model.tokens import count
-from api import inserts, queries, requests, wire
-from api.auth import needs
-from api.bodies import accepts, json_body
-from api.checks import require_price
-from api.principals import Principal, Scope
-from api.state import State, state_of
+from api import queries, wire
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import accepts, json_body
+from api.http.principals import Principal, Scope
+from api.http.state import State, state_of
+from api.moves import inserts
+from api.moves.checks import require_price
 from api.wire.estimate import CostSpan, Estimate, PlannedStep, Span, TokenSpans
 from api.wire.types import money
 from workflows import budget, pricing

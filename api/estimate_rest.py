@@ -10,14 +10,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Request
 
-from api import inserts, queries, wire
-from api.auth import needs
-from api.errors import not_found
+from api import queries, wire
 from api.estimate import by_currency, counter, planned_steps, sums_of
-from api.idempotency import web_of
-from api.paths import RunId
-from api.principals import Principal, Scope
-from api.state import State, state_of
+from api.http.auth import needs
+from api.http.errors import not_found
+from api.http.paths import RunId
+from api.http.principals import Principal, Scope
+from api.http.state import State, state_of
+from api.moves import inserts
+from api.moves.idempotency import web_of
 from api.wire.estimate import CostSpan, Rest, Span, TokenSpans
 from api.wire.types import money
 from workflows import budget

@@ -11,15 +11,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from api import cursors, queries, wire
-from api.auth import needs
-from api.errors import Refusal, not_found
+from api import queries, wire
 from api.feed import Feed, Subscriber, decode_positions
-from api.paths import Page, Paging
-from api.principals import Principal, Scope
+from api.http import cursors
+from api.http.auth import needs
+from api.http.errors import Refusal, not_found
+from api.http.paths import Page, Paging
+from api.http.principals import Principal, Scope
+from api.http.state import state_of
 from api.queries import stream as queries_stream
 from api.queries.stream import Head
-from api.state import state_of
 from api.stream import EventStream
 from workflows.vocabulary import ErrorCode
 

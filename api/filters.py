@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from starlette.datastructures import QueryParams
 
-from api import cursors, times
-from api.errors import Refusal
+from api.http import cursors, times
+from api.http.errors import Refusal
 from api.queries.calls import CallFilter
 from api.queries.observe import Scope
 from api.queries.run_filters import RunFilter

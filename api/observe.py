@@ -8,11 +8,11 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
 
-from api.auth import needs
 from api.filters import observe_scope
+from api.http.auth import needs
+from api.http.principals import Principal, Scope
+from api.http.state import State, state_of
 from api.observing import observe
-from api.principals import Principal, Scope
-from api.state import State, state_of
 from api.wire.observe import Observed
 
 router = APIRouter(tags=["service"])

@@ -17,10 +17,10 @@ from pydantic import Field, StringConstraints
 
 from activities import record
 from api import queries
-from api.errors import Refusal
-from api.idempotency import Done, Tools
-from api.requests import StrictRequest
-from api.secret_texts import is_marked, looks_secret
+from api.files.secret_texts import is_marked, looks_secret
+from api.http.errors import Refusal
+from api.http.requests import StrictRequest
+from api.moves.idempotency import Done, Tools
 from deploy.database import Connection
 from deploy.settings import Settings, variable
 from workflows import profiles

@@ -7,25 +7,17 @@ from typing import Annotated
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import (
-    bulk,
-    commands,
-    forks,
-    issues,
-    queries,
-    requests,
-    resume,
-    rework,
-    run_form,
-    wire,
-)
-from api.auth import needs
-from api.bodies import accepts, filters, is_form, json_body, read_json
+from api import commands, queries, wire
+from api.files import run_form
 from api.filters import call_filter, run_filter
-from api.idempotency import respond, tools_of, web_of
-from api.paths import Page, RunId, or_404
-from api.principals import Principal, Scope
-from api.state import state_of
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import accepts, filters, is_form, json_body, read_json
+from api.http.paths import Page, RunId, or_404
+from api.http.principals import Principal, Scope
+from api.http.state import state_of
+from api.moves import bulk, forks, issues, resume, rework
+from api.moves.idempotency import respond, tools_of, web_of
 from api.wire import bulk as wire_bulk
 from api.wire.reading import RunRead
 

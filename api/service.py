@@ -11,16 +11,17 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response
 
-from api import cursors, health, metrics, queries, requests, wire
-from api.auth import needs
-from api.bodies import accepts, json_body
+from api import queries, wire
 from api.commands import set_draining
-from api.idempotency import perform, respond, tools_of
-from api.openapi import PRODUCT_VERSION
-from api.paths import Page, or_404
-from api.principals import Principal, Scope
+from api.http import cursors, health, metrics, requests
+from api.http.auth import needs
+from api.http.bodies import accepts, json_body
+from api.http.openapi import PRODUCT_VERSION
+from api.http.paths import Page, or_404
+from api.http.principals import Principal, Scope
+from api.http.state import state_of
+from api.moves.idempotency import perform, respond, tools_of
 from api.profiles import NewProfile, append_version
-from api.state import state_of
 from api.wire.profiles import ProfileBody, SwitchesBody
 from deploy.migrations import HEAD
 from workflows.kinds.attributes import types_of_kind

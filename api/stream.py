@@ -1,7 +1,7 @@
 """The answer that is a live stream: Server-Sent Events from one subscriber's buffer.
 
-It ends when nothing can follow, when the client leaves, when the process stops (which `api.edge`
-shows as a client that left), and when a client takes nothing for `STALL` seconds.
+It ends when nothing can follow, when the client leaves, when the process stops (which
+`api.http.edge` shows as a client that left), and when a client takes nothing for `STALL` seconds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a kind brings for the export of its documents: pure functions by the format's name.
 
-Every document can be had as md, docx, html and json (`api.exports`). A kind that `Exports` adds a
-format, or takes one over: {"ics": calendar_of}. What it does not name stays as it is.
+Every document can be had as md, docx, html and json (`api.files.exports`). A kind that `Exports`
+adds a format, or takes one over: {"ics": calendar_of}. What it does not name stays as it is.
 """
 
 from __future__ import annotations

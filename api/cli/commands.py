@@ -17,7 +17,7 @@ from api.cli.show import complain, print_moved, print_runs, say, say_json
 from api.cli.wanted import wanted
 from api.cli.watch import watch
 from api.cli.words import one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = dict[str, Any]
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")

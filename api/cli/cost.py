@@ -14,7 +14,7 @@ from api.cli.client import OK, Client, UsageError
 from api.cli.language import tell
 from api.cli.show import cell, print_table, say, say_json
 from api.cli.words import clean, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = dict[str, Any]
 Command = Callable[[Client, Namespace], int]

@@ -15,7 +15,7 @@ from api.cli.rest import rest_line
 from api.cli.run import print_run
 from api.cli.show import OPEN, ago, print_moved, print_runs, print_table, say, say_json
 from api.cli.words import clean, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = dict[str, Any]
 _MOST_RUNS = 50

@@ -12,7 +12,7 @@ from api.cli.client import UsageError
 from api.cli.language import sentence, tell
 from api.cli.show import complain
 from api.cli.words import clean, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 if TYPE_CHECKING:
     from api.reading.parsed import Parsed

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.cli.client import Client, Refused, UsageError
 from api.cli.language import tell
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = dict[str, Any]
 WHOLE_ID = 36

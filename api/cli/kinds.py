@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from api import text_fields
 from api.cli.client import OK, REFUSED, Client, UsageError
 from api.cli.language import next_line, tell, word
 from api.cli.show import complain, say, say_json
-from api.text_codes import N_
+from api.texts import fields as text_fields
+from api.texts.codes import N_
 from workflows.kinds import BUILT_IN, load_kinds
 from workflows.kinds.attributes import types_of_kind
 from workflows.kinds.check import problems_of

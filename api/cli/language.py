@@ -28,7 +28,7 @@ def use(given: str | None, environ: Mapping[str, str]) -> None:
     if asked[:2].lower() in ("", _ENGLISH, "c", "c.", "po"):
         return
     # The catalogues take a tenth of a second to read: only who wants one waits for it.
-    from api import languages
+    from api.texts import languages
 
     found = languages.match(asked)
     if found is None and given:
@@ -40,10 +40,10 @@ def sentence(family: str, code: str, params: Mapping[str, Any] | None = None) ->
     """The sentence of a code in the chosen language; None in English, or when it has none."""
     if _chosen["locale"] == _ENGLISH:
         return None
-    from api import text, text_codes
+    from api.texts import codes, text
 
     words = text.catalogue(_chosen["locale"])
-    if code not in text_codes.WORDINGS[family]:
+    if code not in codes.WORDINGS[family]:
         return None
     known = dict(params or {})
     if isinstance(name := known.get("name"), str):
@@ -58,7 +58,7 @@ def field_sentence(error: Mapping[str, Any], params: Mapping[str, Any]) -> str:
     detail = str(error.get("detail", ""))
     if _chosen["locale"] == _ENGLISH:
         return detail
-    from api import text
+    from api.texts import text
 
     told = text.catalogue(_chosen["locale"]).told(detail)
     return sentence("field", str(error.get("code")), {**params, **error, "detail": told}) or told
@@ -68,10 +68,10 @@ def page_sentence(family: str, code: str, params: Mapping[str, Any]) -> str | No
     """The sentence of the pages for a code, in English too; None when there is none."""
     if _chosen["locale"] != _ENGLISH:
         return sentence(family, code, params)
-    from api import text_codes
+    from api.texts import codes
 
     known = {key: value for key, value in params.items() if value is not None}
-    for wording in text_codes.WORDINGS[family].get(code, ()):
+    for wording in codes.WORDINGS[family].get(code, ()):
         if {name for _, name, _, _ in string.Formatter().parse(wording) if name} <= known.keys():
             return wording.format_map(known)
     return None
@@ -86,7 +86,7 @@ def word(msgid: str) -> str:
     """The same with its places."""
     if _chosen["locale"] == _ENGLISH:
         return msgid
-    from api import text
+    from api.texts import text
 
     return text.catalogue(_chosen["locale"]).text(msgid)
 
@@ -98,7 +98,7 @@ def problem_of(issue: Mapping[str, Any]) -> str:
         return problem
     if _chosen["locale"] == _ENGLISH and problem.isascii():
         return problem
-    from api import text
+    from api.texts import text
 
     return text.catalogue(_chosen["locale"]).told(problem)
 
@@ -107,9 +107,9 @@ def head(column: str) -> str:
     """The head of a column of a table: its English name, or its word in the chosen language."""
     if _chosen["locale"] == _ENGLISH:
         return column
-    from api import text, text_cli
+    from api.texts import cli, text
 
-    word = text_cli.HEADS.get(column)
+    word = cli.HEADS.get(column)
     return column if word is None else text.catalogue(_chosen["locale"]).text(word)
 
 

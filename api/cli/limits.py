@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from api.cli.client import UsageError
 from api.cli.language import tell
-from api.text_codes import N_
+from api.texts.codes import N_
 
 MOST_ROUNDS, MOST_ROWS = 20, 200
 NAMES = ("calls", "tokens", "cost", "seconds")

@@ -15,7 +15,7 @@ from api.cli.language import problem_of, sentence, tell
 from api.cli.limits import MOST_ROWS, between
 from api.cli.show import SHORT_ID, cell, duration, print_table, say, say_json
 from api.cli.words import clean, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 from workflows.vocabulary import RunStatus
 
 Json = dict[str, Any]

@@ -24,7 +24,7 @@ from api.cli.show import (
     steps_table,
 )
 from api.cli.words import clean, event_line, next_act, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = Mapping[str, Any]
 _LIMITS = {

@@ -15,7 +15,7 @@ from api.cli.files import read_text
 from api.cli.language import next_line, tell
 from api.cli.show import ago, cell, complain, print_table, say, say_json
 from api.cli.words import clean, one_line
-from api.text_codes import N_
+from api.texts.codes import N_
 
 Json = dict[str, Any]
 Command = Callable[[Client, Namespace], int]
@@ -144,8 +144,8 @@ def _check(_: Client, given: Namespace) -> int:
     """By the API's own rules, without asking it: exit 3 when something is wrong."""
     body = _body(given.what)
     # The API's own modules, which only this command needs and which take a second to load.
-    from api.bodies import fit
-    from api.errors import Refusal
+    from api.http.bodies import fit
+    from api.http.errors import Refusal
     from api.profiles import NewProfile, problems
     from workflows.kinds import load_kinds
 

@@ -23,7 +23,7 @@ from api.cli.words import (
     status_word,
     status_words,
 )
-from api.text_codes import N_
+from api.texts.codes import N_
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

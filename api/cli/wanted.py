@@ -17,7 +17,7 @@ from api.cli.language import tell
 from api.cli.limits import limits
 from api.cli.words import one_line
 from api.reading import sniff
-from api.text_codes import N_
+from api.texts.codes import N_
 from workflows import requesting
 from workflows.kinds import load_kinds
 from workflows.kinds.kind import Material, SourceText

@@ -39,7 +39,7 @@ from api.cli.words import (
     reason_sentence,
     status_words,
 )
-from api.text_codes import N_
+from api.texts.codes import N_
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from api.cli.language import page_sentence, sentence, tell, word
-from api.short_ids import short
-from api.text_codes import N_, STATUS
+from api.http.short_ids import short
+from api.texts.codes import N_, STATUS
 
 Json = Mapping[str, Any]
 

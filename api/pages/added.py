@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from api import originals, requests
-from api.bodies import fit
+from api.files import originals
+from api.files.sources import Added, add_file
+from api.http import requests
+from api.http.bodies import fit
+from api.http.state import state_of
 from api.pages.forms import Form, perform_once, typed_in
 from api.pages.new import sent_form
 from api.pages.new_files import SOURCE, brought
-from api.sources import Added, add_file
-from api.state import state_of
 
 
 async def add_sent(request: Request, document_id: str, form: Form) -> None:

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
-from api.errors import Refusal
 from api.filters import run_filter
+from api.http.errors import Refusal
 from api.queries import RunFilter
-from api.text import Catalogue
+from api.texts.text import Catalogue
 
 NAMES = ("status", "phase", "kind", "q", "tag", "actor", "document_id", "from", "to")
 PLACES = frozenset({"cursor", "before", "limit", "count"})

@@ -13,19 +13,21 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
-from api import bulk, commands, cursors, queries, requests, wire
-from api.auth import needs
-from api.bodies import fit
-from api.errors import Refusal, misfit
+from api import commands, queries, wire
+from api.http import cursors, requests
+from api.http.auth import needs
+from api.http.bodies import fit
+from api.http.errors import Refusal, misfit
+from api.http.principals import Scope
+from api.http.state import state_of
+from api.moves import bulk
 from api.pages import addresses as pages_addresses
 from api.pages.addresses import Address
 from api.pages.errors import PageRoute
 from api.pages.forms import Failed, Form, failed, given, go, perform_once, read_form
 from api.pages.render import Refused, list_row, page, words_of
-from api.principals import Scope
 from api.queries import RunFilter
 from api.queries.runs import newest_ids
-from api.state import state_of
 from deploy.database import Pool
 from workflows.transitions import MOVED_BY_EVENT
 from workflows.vocabulary import EventType, RunStatus

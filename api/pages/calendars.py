@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from api import wire
-from api.export import exportable
-from api.exports import exporter
-from api.state import State
+from api.files.export import exportable
+from api.files.exports import exporter
+from api.http.state import State
 from workflows.exporting import NotExportable
 
 CALENDAR = "ics"

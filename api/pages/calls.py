@@ -11,18 +11,18 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from api import queries, wire
-from api.auth import needs
-from api.errors import Refusal, not_found
 from api.filters import call_filter
+from api.http.auth import needs
+from api.http.errors import Refusal, not_found
+from api.http.principals import Scope
+from api.http.state import principal_of, state_of
 from api.pages import errors as pages_errors
 from api.pages.errors import PageRoute
 from api.pages.render import page, words_of
-from api.principals import Scope
 from api.queries import CallFilter
 from api.queries.calls import attempts_of, models_called
 from api.queries.pages import run_titles
-from api.state import principal_of, state_of
-from api.text_failures import failure_told
+from api.texts.failures import failure_told
 from workflows.vocabulary import CallStatus, Reason, StepName
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

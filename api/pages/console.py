@@ -10,16 +10,18 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from api import commands, forks, queries, requests
-from api.auth import needs
-from api.bodies import fit
-from api.errors import Refusal, not_found
+from api import commands, queries
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import fit
+from api.http.errors import Refusal, not_found
+from api.http.paths import RunId
+from api.http.principals import Scope
+from api.http.state import state_of
+from api.moves import forks
 from api.pages.errors import PageRoute
 from api.pages.forms import failed, go, number, perform_once, read_form, run_path
 from api.pages.run import run_page
-from api.paths import RunId
-from api.principals import Scope
-from api.state import state_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 SECTIONS = {

@@ -8,10 +8,18 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import commands, deletion, diff, exports, queries, requests, wire
-from api.auth import needs
-from api.bodies import fit
-from api.errors import Refusal, not_found
+from api import commands, diff, queries, wire
+from api.files import exports
+from api.files.source_versions import add_source
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import fit
+from api.http.errors import Refusal, not_found
+from api.http.paths import DocumentId, or_404
+from api.http.principals import Scope
+from api.http.state import State, caller_of, state_of
+from api.moves import deletion
+from api.moves.unlocking import remove_lock
 from api.pages import change as pages_change
 from api.pages.added import add_sent
 from api.pages.calendars import CALENDAR, has_calendar
@@ -20,14 +28,9 @@ from api.pages.forms import Form, failed, go, number, perform_once, read_form, r
 from api.pages.render import Refused, list_row, page, words_of
 from api.pages.run import html_of
 from api.pages.schedule import schedule
-from api.paths import DocumentId, or_404
-from api.principals import Scope
 from api.queries import Reader, RunFilter
 from api.queries.review import belongings as belongings_of
 from api.queries.review import locks_page
-from api.source_versions import add_source
-from api.state import State, caller_of, state_of
-from api.unlocking import remove_lock
 from workflows.vocabulary import ErrorCode
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -10,7 +10,7 @@ import time
 
 from fastapi import Request
 
-from api.state import state_of
+from api.http.state import state_of
 
 EVERY_SECONDS = 5.0
 

@@ -16,10 +16,10 @@ from starlette.responses import Response
 from starlette.routing import Match
 from starlette.types import Scope
 
-from api.cursors import BadCursor
-from api.errors import Refusal, log_failure, not_found, of_failure
+from api.http.cursors import BadCursor
+from api.http.errors import Refusal, log_failure, not_found, of_failure
+from api.http.state import request_id_of, state_of
 from api.pages.render import Refused, page, words_of
-from api.state import request_id_of, state_of
 from workflows.vocabulary import ErrorCode
 
 _TRY_AGAIN = frozenset({503, 507, 500, 429})

@@ -16,13 +16,13 @@ from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from api import requests
-from api.bodies import check_text
-from api.errors import Refusal, misfit
-from api.idempotency import Answer, Done, Once, Tools, is_key, perform, tools_of
+from api.http import requests
+from api.http.bodies import check_text
+from api.http.errors import Refusal, misfit
+from api.http.state import caller_of
+from api.moves.idempotency import Answer, Done, Once, Tools, is_key, perform, tools_of
 from api.pages import errors as pages_errors
 from api.pages.render import HEADERS, Refused, words_of
-from api.state import caller_of
 from deploy.database import Connection, new_id
 from workflows.vocabulary import ErrorCode
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import metadata
 
-from api.openapi import PRODUCT_VERSION
+from api.http.openapi import PRODUCT_VERSION
 from api.pages.view import TONES
-from api.text import Catalogue, available, catalogue
-from api.text_codes import N_
+from api.texts.codes import N_
+from api.texts.text import Catalogue, available, catalogue
 from workflows.vocabulary import Phase, RunStatus
 
 _GLOSSARY = (

@@ -9,18 +9,20 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from api import commands, issues, queries, requests, resume, rework
-from api.auth import needs
-from api.bodies import fit
-from api.errors import Refusal, misfit, not_found
-from api.idempotency import Done, Tools
+from api import commands, queries
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import fit
+from api.http.errors import Refusal, misfit, not_found
+from api.http.paths import RunId
+from api.http.principals import Scope
+from api.http.state import state_of
+from api.moves import issues, resume, rework
+from api.moves.idempotency import Done, Tools
 from api.pages.errors import PageRoute
 from api.pages.forms import Form, failed, given, go, number, perform_once, read_form
 from api.pages.forms import limits as limits_of
 from api.pages.run import run_page
-from api.paths import RunId
-from api.principals import Scope
-from api.state import state_of
 from deploy.database import Connection
 from workflows.vocabulary import IssueStatus
 

@@ -14,20 +14,22 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 
-from api import commands, originals, queries, recordings, requests, uploads
-from api.auth import needs
-from api.bodies import fit, is_form
-from api.errors import Refusal, not_found
+from api import commands, queries
 from api.estimate import estimated
-from api.idempotency import Answer
+from api.files import originals, recordings, uploads
+from api.files.speech import require_recogniser
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import fit, is_form
+from api.http.errors import Refusal, not_found
+from api.http.principals import Scope
+from api.http.state import State, state_of
+from api.moves.idempotency import Answer
 from api.pages.errors import PageRoute
 from api.pages.forms import Failed, Form, failed, go, perform_once, read_form, run_path, typed_in
 from api.pages.new_files import FIELDS, brought, cards
 from api.pages.new_form import TEMPLATE, Entered, Recorded, templates_of
 from api.pages.render import page, words_of
-from api.principals import Scope
-from api.speech import require_recogniser
-from api.state import State, state_of
 from api.wire.estimate import Estimate
 from deploy.blobs import Incoming
 from deploy.sound import probe

@@ -16,10 +16,10 @@ from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
 
-from api import file_reading
-from api.errors import Refusal, misfit
-from api.file_reading import File
-from api.originals import Place, ReadFile
+from api.files import file_reading
+from api.files.file_reading import File
+from api.files.originals import Place, ReadFile
+from api.http.errors import Refusal, misfit
 from api.reading.parsed import Parsed
 from api.wire.reading import Preview, preview, reading
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from api.errors import Refusal
-from api.originals import ReadFile
+from api.files.originals import ReadFile
+from api.files.run_form import title_of as title_of_text
+from api.http.errors import Refusal
 from api.pages.forms import Form, given, number
 from api.pages.forms import limits as limits_of
 from api.pages.new_files import BODY, REFERENCE, SOURCE, Brought
-from api.run_form import title_of as title_of_text
 from workflows.kinds.attributes import Type, types_of_kind
 from workflows.kinds.drafting import DEFAULT
 from workflows.kinds.kind import Kind, Material, SourceText

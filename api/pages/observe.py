@@ -19,20 +19,20 @@ from starlette.datastructures import QueryParams
 from starlette.responses import Response
 
 from api import observing, queries
-from api.auth import needs
-from api.errors import Refusal, not_found
 from api.filters import observe_scope
+from api.http.auth import needs
+from api.http.errors import Refusal, not_found
+from api.http.principals import Scope
+from api.http.state import State, state_of
+from api.http.times import in_zone
 from api.pages import errors as pages_errors
 from api.pages import observe_charts
 from api.pages.errors import PageRoute
 from api.pages.observe_tables import TABLES, breakdowns, cards, steps, waste
 from api.pages.render import page, words_of
 from api.pages.viewer import viewer_of
-from api.principals import Scope
 from api.queries.observe import Scope as Looked
-from api.state import State, state_of
-from api.text_codes import N_
-from api.times import in_zone
+from api.texts.codes import N_
 from api.wire.observe import Observed
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

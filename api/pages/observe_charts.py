@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
+from api.http.times import in_zone
 from api.pages import charts as drawing
 from api.pages.charts import Chart, Stack
 from api.pages.observe_tables import amount, change
-from api.text import Catalogue
-from api.times import in_zone
+from api.texts.text import Catalogue
 from api.wire.observe import Observed, Point
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from api.wire.observe import CostBy, Observed, TokenSums, Wasted
 
 Sums = Mapping[str, TokenSums]

@@ -14,18 +14,18 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import queries, wire
-from api.auth import needs
+from api.http.auth import needs
+from api.http.principals import Scope
+from api.http.state import state_of
 from api.pages import new as pages_new
 from api.pages.errors import PageRoute
 from api.pages.remembered import recall, remember
 from api.pages.render import list_row, page, words_of
-from api.principals import Scope
 from api.queries import RunFilter
 from api.queries import overview as queries_overview
 from api.queries.overview import Finished, Spent
 from api.queries.runs import newest_ids
-from api.state import state_of
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from deploy.database import AWAY, Pool
 from workflows.vocabulary import RunStatus
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import languages
-from api.auth import needs
+from api.http.auth import needs
+from api.http.principals import Scope
 from api.pages.errors import PageRoute
 from api.pages.forms import go, read_form
 from api.pages.viewer import LANGUAGE, THEME, THEMES, local_path, remember
-from api.principals import Scope
+from api.texts import languages
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from workflows import pricing
 
 

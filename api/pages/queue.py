@@ -12,13 +12,13 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import queries, wire
-from api.auth import needs
+from api.http.auth import needs
+from api.http.principals import Scope
+from api.http.state import state_of
 from api.pages.errors import PageRoute
 from api.pages.render import list_row, page, words_of
-from api.principals import Scope
 from api.queries import Reader, RunFilter
 from api.queries.review import waiting_ids
-from api.state import state_of
 from workflows.vocabulary import RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -6,17 +6,17 @@ from fastapi import APIRouter, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from api import recordings, uploads
-from api.auth import needs
-from api.errors import Refusal, misfit
+from api.files import recordings, uploads
+from api.files.source_versions import add_recording
+from api.files.upload_files import require_hearing
+from api.http.auth import needs
+from api.http.errors import Refusal, misfit
+from api.http.paths import DocumentId
+from api.http.principals import Scope
+from api.http.state import state_of
 from api.pages.documents import refused
 from api.pages.errors import PageRoute
 from api.pages.forms import go, perform_once, typed_in
-from api.paths import DocumentId
-from api.principals import Scope
-from api.source_versions import add_recording
-from api.state import state_of
-from api.upload_files import require_hearing
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from fastapi import Request
 
+from api.http.state import principal_of, state_of
 from api.pages.viewer import viewer_of
-from api.state import principal_of, state_of
 
 MOST = 32
 

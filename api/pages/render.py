@@ -15,7 +15,9 @@ import jinja2
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 
-from api import languages, queries, text, wire
+from api import queries, wire
+from api.http.short_ids import short
+from api.http.state import state_of
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
 from api.pages.engine import EngineWatch
@@ -23,8 +25,7 @@ from api.pages.folding import fold_texts
 from api.pages.spoken import spoken
 from api.pages.view import Badge
 from api.pages.viewer import LANGUAGE, remember, viewer_of
-from api.short_ids import short
-from api.state import state_of
+from api.texts import languages, text
 from deploy.database import AWAY, new_id
 from workflows.spoken import clock
 

@@ -14,9 +14,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import queries, requests, wire
-from api.auth import needs
-from api.errors import Refusal, not_found
+from api import queries, wire
+from api.http import requests
+from api.http.auth import needs
+from api.http.errors import Refusal, not_found
+from api.http.paths import or_404
+from api.http.principals import Scope
+from api.http.state import caller_of, state_of
 from api.pages import review_rounds, review_text
 from api.pages import view as pages_view
 from api.pages.errors import PageRoute
@@ -27,13 +31,10 @@ from api.pages.review_own import Own, own
 from api.pages.run import html_of
 from api.pages.run_output import all_rows
 from api.pages.schedule import schedule
-from api.paths import or_404
-from api.principals import Scope
 from api.queries import Reader
 from api.queries.console import told
 from api.queries.pages import issue_moves
 from api.queries.review import AlsoHere, also_here, locked_passages
-from api.state import caller_of, state_of
 from workflows.vocabulary import ErrorCode, EventType, RunStatus
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

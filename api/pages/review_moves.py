@@ -14,11 +14,16 @@ from pydantic import BaseModel
 from starlette.responses import JSONResponse, Response
 
 from activities import record
-from api import commands, drafts, edits, issues, queries, requests, rework, wire
-from api.auth import needs
-from api.bodies import fit
-from api.errors import Refusal, misfit, not_found
-from api.idempotency import Done, Tools, perform, tools_of
+from api import commands, queries, wire
+from api.http import requests
+from api.http.auth import needs
+from api.http.bodies import fit
+from api.http.errors import Refusal, misfit, not_found
+from api.http.paths import RunId
+from api.http.principals import Scope
+from api.http.state import state_of
+from api.moves import drafts, edits, issues, rework
+from api.moves.idempotency import Done, Tools, perform, tools_of
 from api.pages import queue, review_text
 from api.pages.errors import PageRoute
 from api.pages.forms import Command, Form, failed, given, go, number, perform_once, read_form
@@ -26,10 +31,7 @@ from api.pages.render import HEADERS
 from api.pages.review import MINE, Asked, asked_of, review_page
 from api.pages.review_notes import noted
 from api.pages.review_own import Own, own
-from api.paths import RunId
-from api.principals import Scope
 from api.queries import Reader
-from api.state import state_of
 from deploy.database import Connection
 from workflows.vocabulary import ErrorCode, RunStatus
 

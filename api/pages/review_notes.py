@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from api.differences import ALGORITHM
-from api.errors import misfit
+from api.http.errors import misfit
 from api.pages.forms import Form, number
 from api.pages.review import Asked
 from api.pages.review_own import Own

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from api import requests, rework, wire
+from api import wire
 from api.differences import ALGORITHM
-from api.errors import Refusal
+from api.http import requests
+from api.http.errors import Refusal
+from api.moves import rework
 from api.wire.drafts import Draft
 from workflows.vocabulary import RunStatus
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Literal, TypeAlias
 
-from api import differences, requests, wire
+from api import differences, wire
+from api.http import requests
 from workflows.vocabulary import IssueStatus
 
 _BESIDE = 1

@@ -8,8 +8,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from api.auth import needs
-from api.errors import not_found
+from api.http.auth import needs
+from api.http.errors import not_found
+from api.http.principals import Scope
 from api.pages import bulk as pages_bulk
 from api.pages import calls as pages_calls
 from api.pages import console as pages_console
@@ -29,7 +30,6 @@ from api.pages.errors import PageRoute, UnknownPage
 from api.pages.help import glossary, states, versions
 from api.pages.render import page, static, static_files, static_version, words_of
 from api.pages.run import run_page
-from api.principals import Scope
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 for part in (

@@ -15,9 +15,10 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from api import diff, markdown, wire
-from api.errors import Refusal
 from api.estimate_rest import rest_of
-from api.idempotency import web_of
+from api.http.errors import Refusal
+from api.http.state import State, state_of
+from api.moves.idempotency import web_of
 from api.pages import change as pages_change
 from api.pages import run_events, run_output
 from api.pages import view as pages_view
@@ -33,8 +34,7 @@ from api.pages.waste import waste_lines
 from api.queries import console as queries_console
 from api.queries.pages import issue_moves
 from api.queries.seen import Seen, shown_first
-from api.state import State, state_of
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from deploy.database import new_id
 from workflows.vocabulary import FINAL, Phase, Reason, RunStatus
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from api import wire
 from api.pages import view as pages_view
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from workflows.vocabulary import EventType, RunStatus
 
 NEWEST = 60

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api import queries, wire
-from api.errors import not_found
+from api.http.errors import not_found
 from api.pages.run_events import NEWEST
 from api.pages.run_output import SETTLED, all_rows
 from api.queries import Reader, TemporalWeb

@@ -11,7 +11,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import queries, wire
-from api.auth import needs
+from api.http.auth import needs
+from api.http.principals import Scope
+from api.http.state import principal_of, state_of
 from api.pages import addresses as pages_addresses
 from api.pages import new as pages_new
 from api.pages.addresses import Address
@@ -19,12 +21,10 @@ from api.pages.bulk import possible
 from api.pages.errors import PageRoute
 from api.pages.remembered import recall, remember
 from api.pages.render import list_row, page, words_of
-from api.principals import Scope
 from api.queries import overview as queries_overview
 from api.queries import runs as queries_runs
 from api.queries.run_filters import LookedUp
-from api.state import principal_of, state_of
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from deploy.database import AWAY, Pool
 from workflows.vocabulary import Phase, RunStatus
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from api import markdown, wire
-from api.state import State
-from api.text import Catalogue
+from api.http.state import State
+from api.texts.text import Catalogue
 from workflows.kinds.kind import Material, SourceText
 from workflows.showing import Line, Section, Shows, schedule_of
 from workflows.vocabulary import CallStatus, IssueStatus, StepName

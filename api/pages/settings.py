@@ -15,18 +15,18 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api import queries, wire
-from api.auth import needs
-from api.bodies import fit, load_json
-from api.errors import Refusal, not_found
-from api.idempotency import Tools
+from api.files.secret_texts import looks_secret
+from api.http.auth import needs
+from api.http.bodies import fit, load_json
+from api.http.errors import Refusal, not_found
+from api.http.principals import Scope
+from api.http.state import state_of
+from api.moves.idempotency import Tools
 from api.pages.errors import PageRoute
 from api.pages.forms import Form, failed, go, perform_once, read_form
 from api.pages.render import page, words_of
-from api.principals import Scope
 from api.profiles import NewProfile, append_version, problems
-from api.secret_texts import looks_secret
-from api.state import state_of
-from api.text_fields import KIND_LIMIT
+from api.texts.fields import KIND_LIMIT
 from deploy.database import Connection
 from workflows.kinds.kind import KindLimits
 from workflows.vocabulary import ErrorCode

@@ -13,7 +13,7 @@ from datetime import datetime
 from api import wire
 from api.pages import view as pages_view
 from api.queries.console import Move
-from api.text import Catalogue
+from api.texts.text import Catalogue
 from workflows.vocabulary import EventType, Phase, Reason, RunStatus, StepStatus
 
 SCALE = 1000.0

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from api import text_codes
-from api.short_ids import short
-from api.text import Catalogue
+from api.http.short_ids import short
+from api.texts import codes
+from api.texts.text import Catalogue
 from api.wire import Run
 from workflows.vocabulary import ACTIVE, LIMITS, Actor, EventType, Phase, Reason, RunStatus, Stage
 
@@ -173,7 +173,7 @@ def provider(code: str, words: Catalogue) -> str:
     name, _, status = code.partition("_")
     if name == "http" and status.isdigit():
         return words.sentence("provider", "http", {"status": status})
-    if code in text_codes.PROVIDER:
+    if code in codes.PROVIDER:
         return words.sentence("provider", code)
     return words.sentence("reason", code)
 
@@ -184,7 +184,7 @@ def headline(run: Run, words: Catalogue) -> str:
     stage = step.name if step is not None else Stage.CONFIRM
     params: dict[str, Any] = {"max_rounds": run.max_rounds, "rounds": run.current_round}
     params["round"] = at_round(run)
-    if run.status in (RunStatus.INTERRUPTED, RunStatus.FAILED) and stage in text_codes.STOPPED:
+    if run.status in (RunStatus.INTERRUPTED, RunStatus.FAILED) and stage in codes.STOPPED:
         return words.sentence("stopped", stage, params)
     if run.status not in ACTIVE and run.status != RunStatus.FAILED:
         stage = Stage.ENDED

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from fastapi import Request
 from starlette.responses import Response
 
-from api import languages
+from api.texts import languages
 
 THEMES = ("system", "light", "dark")
 LANGUAGE, THEME, ZONE = "redraft_language", "redraft_theme", "redraft_zone"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from api.queries.console import Waste
-from api.text import Catalogue
-from api.text_codes import N_
+from api.texts.codes import N_
+from api.texts.text import Catalogue
 
 _KINDS = (
     ("replaced", N_("Replaced"), N_("kept, then a person's change began the step anew")),

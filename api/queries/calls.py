@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.parts import run_exists
 from api.queries.rows import Reader, counted, grouped, page_of, tokens
 from deploy.database import Row

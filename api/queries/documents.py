@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.rows import Reader, counted, page_of
 from deploy.database import Row
 

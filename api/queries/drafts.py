@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from api import cursors
+from api.http import cursors
 from api.queries.rows import Reader
 from api.wire.drafts import Draft
 from workflows.vocabulary import FINAL, RunStatus

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.rows import Reader, coded, counted, grouped, page_of
 from deploy.database import Row
 

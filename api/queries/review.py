@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.documents import document_exists
 from api.queries.rows import Reader, counted, page_of
 from api.wire.locks import Lock

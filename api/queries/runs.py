@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.heard import HEARD, progress_of
 from api.queries.rows import Reader, coded, page_of, tokens
 from api.queries.run_filters import PHASE, STEP_AND_WORKER, LookedUp, RunFilter, conditions_of

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.overview import QUIET
 from api.queries.rows import Reader
 from api.queries.run_filters import STEP_AND_WORKER

@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from api import cursors, wire
+from api import wire
+from api.http import cursors
 from api.queries.rows import Reader, counted, page_of
 from deploy.database import Row
 

@@ -1,7 +1,7 @@
 """Bodies of `POST /api/profiles` and `PUT /api/switches` as the OpenAPI document shows them.
 
-What is taken is decided by `api.profiles` and `api.requests`; a test holds that every example here
-is taken, and that names and fields are the same.
+What is taken is decided by `api.profiles` and `api.http.requests`; a test holds that every example
+here is taken, and that names and fields are the same.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 import uvicorn
 
+from api.http.requests import FORM_BYTES
 from api.pages.render import static
-from api.requests import FORM_BYTES
 from api.stream import HEARTBEAT
 from deploy.settings import Settings
 from tests import read_rows as rows

@@ -13,7 +13,7 @@ import httpx2
 
 from activities import record
 from api.app import create_app, state_in
-from api.state import State
+from api.http.state import State
 from deploy.database import Pool
 from deploy.settings import Settings, load
 from tests.eventually import eventually

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from api.speech import ensure_speech_profile
+from api.files.speech import ensure_speech_profile
 from tests import sounds
 from tests.api.harness import Api
 

@@ -11,12 +11,12 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from api import openapi
 from api.app import create_app
-from api.auth import refuse_open_door
-from api.edge import Edge
-from api.errors import of_failure
-from api.unbuilt import NOT_BUILT
+from api.http import openapi
+from api.http.auth import refuse_open_door
+from api.http.edge import Edge
+from api.http.errors import of_failure
+from api.http.unbuilt import NOT_BUILT
 from deploy.settings import load
 from tests.api.harness import MINUTES, Api, serving, settings_for
 from workflows.vocabulary import ErrorCode

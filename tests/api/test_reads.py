@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from api import queries, wire
-from api.exports import DOCX
+from api.files.exports import DOCX
 from deploy.database import new_id
 from tests import read_rows as rows
 from tests.api.harness import Api

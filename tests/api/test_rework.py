@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from api.errors import Refusal
-from api.requests import ReworkDecision
-from api.rework import decide, kept_passages
+from api.http.errors import Refusal
+from api.http.requests import ReworkDecision
+from api.moves.rework import decide, kept_passages
 from tests.api.harness import Api
 from tests.pages.forms import HTML
 from workflows.kinds.kind import Finding

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from api.speech import ensure_speech_profile
+from api.files.speech import ensure_speech_profile
 from deploy.database import new_id
 from tests import sounds
 from tests.api.harness import Api

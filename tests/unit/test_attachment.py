@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from api.attachment import disposition, safe_name, safe_stem
+from api.http.attachment import disposition, safe_name, safe_stem
 
 
 @pytest.mark.parametrize(

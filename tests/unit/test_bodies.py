@@ -8,9 +8,9 @@ import json
 import pytest
 from starlette.requests import Request
 
-from api.bodies import read_json
-from api.errors import Refusal
-from api.requests import NewRun
+from api.http.bodies import read_json
+from api.http.errors import Refusal
+from api.http.requests import NewRun
 
 
 async def test_a_long_body_is_read_beside_the_loop() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from starlette.datastructures import Headers
 
-from api import edge, recordings
+from api.files import recordings
+from api.http import edge
 from deploy.settings import Settings
 
 FORM = Headers({"content-type": "multipart/form-data; boundary=b"})

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api import text_cli
 from api.cli import language
 from api.cli.__main__ import main, parser
 from api.cli.run import limit_lines
 from api.cli.show import ago, cost_line, run_lines
 from api.cli.words import event_sentence, next_act, reason_sentence, status_word
+from api.texts import cli
 from deploy import terminal
 from deploy.help_zh import HELP
 from deploy.local.__main__ import _parser as parser_of_the_stack
@@ -146,7 +146,7 @@ def test_every_head_of_a_table_has_its_word() -> None:
         for given in re.findall(r"= _table\((.*)\)", text):
             heads |= set(re.findall(r'"([A-Z]+)"', given))
     assert {"ISSUE", "CALL", "STEP", "PASSAGE", "REV", "FALLBACK"} <= heads
-    assert heads - {"ID"} <= set(text_cli.HEADS)
+    assert heads - {"ID"} <= set(cli.HEADS)
 
 
 @pytest.mark.parametrize(

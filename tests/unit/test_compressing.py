@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from api.compressing import Compressing
+from api.http.compressing import Compressing
 
 TEXT = "Weekly minutes 周会. " * 200
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from api import cursors
+from api.http import cursors
 
 ID = "0192aaaa-0000-7000-8000-000000000001"
 

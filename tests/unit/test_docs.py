@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from api import docs_page
-from api.bodies import fit
+from api.http import docs_page
+from api.http.bodies import fit
+from api.http.requests import SwitchesChange
 from api.profiles import NewProfile, problems
-from api.requests import SwitchesChange
 from api.wire.profiles import ProfileBody, SwitchesBody
 from tests.architecture.sources import ROOT
 from workflows.kinds import load_kinds

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.exports import exporter
+from api.files.exports import exporter
 from api.reading.drafts import read_draft
 from workflows.exporting import Exportable, Exported
 

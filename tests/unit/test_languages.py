@@ -9,22 +9,22 @@ import pytest
 from babel.messages.pofile import read_po
 from starlette.requests import Request
 
-from api import languages, text_extract
 from api.pages.viewer import Viewer, local_path, viewer_of
-from api.text import available, catalogue
+from api.texts import extract, languages
+from api.texts.text import available, catalogue
 
-LANGUAGES = sorted(text_extract.catalogues())
+LANGUAGES = sorted(extract.catalogues())
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_a_catalogue_is_complete_and_keeps_every_named_place(locale: str) -> None:
-    assert list(text_extract.faults(locale)) == []
+    assert list(extract.faults(locale)) == []
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_a_catalogue_has_exactly_the_strings_of_the_code(locale: str) -> None:
-    written = text_extract.catalogues()[locale].read_text(encoding="utf-8")
-    assert written == text_extract.refreshed(locale), "run: python -m api.text_extract"
+    written = extract.catalogues()[locale].read_text(encoding="utf-8")
+    assert written == extract.refreshed(locale), "run: python -m api.texts.extract"
 
 
 @pytest.mark.parametrize("locale", LANGUAGES)
@@ -41,9 +41,7 @@ def test_faults_of_a_catalogue_are_found() -> None:
         'msgid "%(n)s run"\nmsgid_plural "%(n)s runs"\nmsgstr[0] "%(n)s 次运行"',
     ]
     catalog = read_po("\n\n".join(lines).splitlines(), locale="zh_Hans")
-    found = [
-        fault for message in catalog if message.id for fault in text_extract.faults_of(message)
-    ]
+    found = [fault for message in catalog if message.id for fault in extract.faults_of(message)]
     places = "has other places or marks"
     assert found == [places, places, "is not translated", "is fuzzy"]
 

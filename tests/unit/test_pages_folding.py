@@ -5,9 +5,9 @@ from __future__ import annotations
 import jinja2
 import pytest
 
-from api import text
 from api.pages import render
 from api.pages.folding import fold_texts
+from api.texts import text
 
 WORDS = {"All": "全部", "at 5%%": "按 5%%", "quick & <b>": "快 & <b>", "a\nb": "甲\n乙"}
 TEMPLATES = (

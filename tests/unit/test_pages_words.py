@@ -11,11 +11,12 @@ import jinja2
 import pytest
 
 from activities.failures import SENTENCES
-from api import text_codes, text_extract, text_failures, wire
+from api import wire
+from api.http.times import EARLIEST, within
 from api.pages import view as pages_view
 from api.pages.help import states
-from api.text import catalogue
-from api.times import EARLIEST, within
+from api.texts import codes, extract, failures
+from api.texts.text import catalogue
 from tests.unit.pages_rows import a_run
 from workflows.kinds.itinerary import verifiers as itinerary
 from workflows.kinds.minutes import verifiers as minutes
@@ -37,7 +38,7 @@ from workflows.vocabulary import (
 )
 
 WORDS = catalogue("en")
-API = Path(text_extract.__file__).parent
+API = Path(extract.__file__).parent.parent
 TEMPLATES = sorted((API / "templates").glob("*.html"))
 SCRIPTS = sorted((API / "static").glob("*.js"))
 
@@ -60,7 +61,7 @@ FAMILIES: dict[str, Iterable[str]] = {
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_code_has_a_wording_that_needs_no_parameter(family: str) -> None:
     for code in FAMILIES[family]:
-        wordings = text_codes.WORDINGS[family].get(code)
+        wordings = codes.WORDINGS[family].get(code)
         assert wordings, f"{family}: {code} has no sentence"
         assert "{" not in WORDS.sentence(family, code)
 
@@ -155,19 +156,19 @@ def test_chinese_sentences_stand_together_without_a_gap() -> None:
 
 def test_every_rule_of_our_kinds_has_a_name_in_both_languages() -> None:
     names = {*itinerary.VERIFIERS, *minutes.VERIFIERS, *text.VERIFIERS}
-    assert names == set(text_codes.WORDINGS["rule"])
+    assert names == set(codes.WORDINGS["rule"])
     chinese = catalogue("zh_Hans")
     assert not [name for name in names if chinese.sentence("rule", name).isascii()]
 
 
 def test_a_stored_failure_of_a_call_is_told_in_the_readers_language() -> None:
-    assert set(text_failures.OURS) == set(SENTENCES.values())
+    assert set(failures.OURS) == set(SENTENCES.values())
     chinese = catalogue("zh_Hans")
-    assert not [one for one in text_failures.OURS if chinese.text(one).isascii()]
+    assert not [one for one in failures.OURS if chinese.text(one).isascii()]
     stored = "The model server answered 500. It says: The server had an error."
-    told = text_failures.failure_told(stored, chinese)
+    told = failures.failure_told(stored, chinese)
     assert told == "模型服务器返回错误（HTTP 500）。服务器说：The server had an error."
-    assert text_failures.failure_told("something else", chinese) == "something else"
+    assert failures.failure_told("something else", chinese) == "something else"
 
 
 def test_a_refusing_provider_is_named_with_what_to_do() -> None:
@@ -207,8 +208,8 @@ def test_help_lists_every_word_a_run_can_be_shown_with() -> None:
 
 
 def test_the_template_of_catalogues_is_that_of_the_code() -> None:
-    written = text_extract.TEMPLATE.read_text(encoding="utf-8")
-    assert written == text_extract.extract(), "run: python -m api.text_extract"
+    written = extract.TEMPLATE.read_text(encoding="utf-8")
+    assert written == extract.extract(), "run: python -m api.texts.extract"
 
 
 _ATTRIBUTES = re.compile(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from activities.model.formats import Manner, output_limit, request_body
-from api.bodies import fit
-from api.errors import Refusal
+from api.http.bodies import fit
+from api.http.errors import Refusal
 from api.profiles import NewProfile, problems
 from tests.model_caller import PROMPT, profile
 from workflows.kinds import load_kinds

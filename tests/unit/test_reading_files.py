@@ -12,7 +12,7 @@ import pytest
 from api.reading.drafts import read_draft
 from api.reading.parsed import FileFormat, Unreadable, Why
 from api.reading.sources import LARGEST, read_source
-from api.text import catalogue
+from api.texts.text import catalogue
 
 _TYPES = (
     '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/'

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from api import requests, wire
+from api import wire
+from api.http import requests
 from api.pages.review_evidence import excerpts
 from api.pages.review_rounds import rounds, setback
 from api.pages.review_text import Marks, Passage, Sheet, sheet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api.secret_texts import looks_secret
+from api.files.secret_texts import looks_secret
 
 
 @pytest.mark.parametrize(

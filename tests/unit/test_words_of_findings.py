@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
-from api import text, text_codes, text_findings
+from api.texts import codes, findings, text
 from deploy.offline_model.findings import Category
 from tests.architecture.sources import ROOT, parsed
 from workflows.kinds.problems_zh import SENTENCES, in_chinese, in_english
@@ -92,18 +92,18 @@ def test_every_category_that_a_rule_names_has_its_word() -> None:
                 found = [c.value for c in ast.walk(one) if isinstance(c, ast.Constant)]
                 named |= {word for word in found if isinstance(word, str) and word.islower()}
     assert {"missing_day", "number", "invented", "placeholder", "unchecked"} <= named
-    assert named - {"category"} <= set(text_findings.CATEGORY)
+    assert named - {"category"} <= set(findings.CATEGORY)
 
 
 def test_every_way_in_which_a_reply_ends_has_its_word() -> None:
-    assert set(text_findings.FINISH) >= NORMAL | CUT_BY_LENGTH | FILTERED | REFUSED
+    assert set(findings.FINISH) >= NORMAL | CUT_BY_LENGTH | FILTERED | REFUSED
 
 
-@pytest.mark.parametrize("family", sorted(text_codes.WORDINGS))
+@pytest.mark.parametrize("family", sorted(codes.WORDINGS))
 def test_every_code_has_chinese_words(family: str) -> None:
     """But for names that are the same in every language, and texts that are all place."""
     same = {"Markdown", "WebVTT", "SRT", "HTML", "Zoom", "Teams", "tokens", "a PDF"}
-    for code, wordings in text_codes.WORDINGS[family].items():
+    for code, wordings in codes.WORDINGS[family].items():
         for wording in wordings:
             plain = re.sub(r"\{\w+\}", "", wording).strip()
             assert not plain or plain in same or HAN.search(WORDS.text(wording)), (code, wording)

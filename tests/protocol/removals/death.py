@@ -174,7 +174,7 @@ OWNERS = (
 PEOPLE = (
     Removal(
         "key_with_effect",
-        "api/idempotency.py",
+        "api/moves/idempotency.py",
         """    if once is not None:
         await _keep(connection, once, done, body)
 """,
@@ -182,7 +182,7 @@ PEOPLE = (
     ),
     Removal(
         "key_with_effect",
-        "api/idempotency.py",
+        "api/moves/idempotency.py",
         "        answer = await transaction(tools.state.pool, lambda c: _run(c, work, once))\n",
         """        answer = await transaction(tools.state.pool, lambda c: _run(c, work, once))
         if once is not None and not answer.replayed:
@@ -193,7 +193,7 @@ PEOPLE = (
     ),
     Removal(
         "people_lock_first",
-        "api/moving.py",
+        "api/moves/moving.py",
         """    if await record.lock_document_of(connection, run_id) is None:
         raise not_found("run")
     row = await record.lock_run(connection, run_id)

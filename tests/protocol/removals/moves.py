@@ -101,13 +101,13 @@ _ROW = (
     ),
     Removal(
         "edit_beside_running",
-        "api/edits.py",
+        "api/moves/edits.py",
         "    if row.status == RunStatus.RUNNING:\n",
         "    if row.status in FINAL:\n",
     ),
     Removal(
         "signal_with_start",
-        "api/signals.py",
+        "api/moves/signals.py",
         "        if due.signal == Signal.RESUME:\n"
         "            await self._wake_or_start(client, due)\n"
         "            return\n",

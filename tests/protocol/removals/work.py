@@ -214,7 +214,7 @@ CALL_ROWS = (
     ),
     Removal(
         "override_once",
-        "api/resume.py",
+        "api/moves/resume.py",
         "        UPDATE step_parts p SET stop = NULL,\n"
         "            calls = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.calls END,\n",
         "        UPDATE step_parts p SET stop = NULL, calls = -1000000,\n",
@@ -222,7 +222,7 @@ CALL_ROWS = (
     ),
     Removal(
         "override_once",
-        "api/resume.py",
+        "api/moves/resume.py",
         "early_ends = CASE WHEN r.guardrail = 'call_limit' THEN 0 ELSE p.early_ends END,",
         "early_ends = -1000000,",
     ),

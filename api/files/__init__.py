@@ -1,0 +1,1 @@
+"""Files that come and go: uploads, recordings, sources, exports."""

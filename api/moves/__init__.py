@@ -1,0 +1,1 @@
+"""What people do to runs and documents, each a transaction and the signal that it owes."""
