@@ -171,10 +171,13 @@ async def summed(pool: asyncpg.Pool[asyncpg.Record]) -> Figure:
     async def whole() -> bool:
         left: int = await pool.fetchval(
             """
-            SELECT count(*) FROM generate_series(
-                date_bin('1 hour', (SELECT min(ended_at) FROM model_calls), '1970-01-01Z'),
-                now() - interval '70 min', interval '1 hour') AS h (at)
-            WHERE NOT EXISTS (SELECT FROM summed s WHERE s.what = 'calls/2' AND s.at = h.at)
+            SELECT count(*) FROM (VALUES
+                ('calls/2', interval '1 hour', (SELECT min(ended_at) FROM model_calls)),
+                ('steps', interval '6 hours', (SELECT min(ended_at) FROM steps))
+            ) AS p (what, long, first), generate_series(
+                date_bin(p.long, p.first, '1970-01-01Z'),
+                now() - interval '10 min' - p.long, p.long) AS h (at)
+            WHERE NOT EXISTS (SELECT FROM summed s WHERE s.what = p.what AND s.at = h.at)
             """
         )
         return left == 0
