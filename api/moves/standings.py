@@ -195,8 +195,8 @@ async def _passes_still(connection: Connection, run: record.RunRow) -> bool:
 async def _choose(
     connection: Connection, run: record.RunRow, *, done: bool, outcome: str | None
 ) -> tuple[int | None, int | None]:
-    """Score of what was reviewed last, and the best revision since a person's last text; it is the
-    one that is offered, where one is."""
+    """The best revision since a person's last text, which is the one that is offered, where one is;
+    and the score: of the offered revision where it was reviewed, else of what was reviewed last."""
     row = await connection.fetchrow(
         """
         WITH chosen AS (
@@ -214,7 +214,9 @@ async def _choose(
             offered_revision = CASE WHEN r.status = 'AWAITING_CONFIRMATION'
                 THEN coalesce(chosen.best, r.offered_revision) ELSE r.offered_revision END
         FROM chosen WHERE r.id = $1
-        RETURNING r.score, r.best_revision
+        RETURNING r.best_revision, coalesce((
+            SELECT o.score FROM assessments o WHERE o.run_id = r.id
+                AND o.revision = r.offered_revision AND o.reviewed), r.score) AS score
         """,
         run.id,
         run.baseline_revision,

@@ -91,7 +91,8 @@ async def _reviewed(api: Api, run: dict[str, Any]) -> None:
 
 
 async def test_score_and_best_revision_follow_from_what_is_waived(api: Api) -> None:
-    """And from what stands again; the event says how the run stands by it."""
+    """And from what stands again; the event says how the run stands by it, with the score of the
+    revision that is offered."""
     run = await api.run()
     path = await _issue(api, run, "fixed")
     await _reviewed(api, run)
@@ -109,12 +110,12 @@ async def test_score_and_best_revision_follow_from_what_is_waived(api: Api) -> N
     await api.call("PATCH", f"/api/runs/{run['id']}/issues/{other}", WAIVED)
     now = (await api.get(f"/api/runs/{run['id']}")).json
     told = [event for event in await api.events(run["id"]) if "issue" in event["type"]]
-    assert stood == [(96, 0, 0), (86, 0, 0)]
-    assert (now["score"], now["best_revision"]) == (88, 0)
+    assert stood == [(100, 0, 0), (90, 0, 0)]
+    assert (now["score"], now["best_revision"]) == (90, 0)
     assert [(event["score"], event["best_revision"]) for event in told] == [
-        (96, 0),
-        (86, 0),
-        (88, 0),
+        (100, 0),
+        (90, 0),
+        (90, 0),
     ]
 
 
