@@ -5,8 +5,11 @@ Slowness, a lost connection, a restart of Postgres or a missing row prove nothin
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 import psutil
 
@@ -15,13 +18,17 @@ from deploy.database import Connection, Pool
 
 LOOKS_APART = 0.5
 """Seconds between the two looks at which a worker's lock must be free."""
+SILENT_APART = 3.0
+"""Seconds between the two looks at which the same old beat is the last one. The clock may have been
+set, and this machine may have slept with all of us: who lives writes before the second look."""
 LOOKS_TOGETHER = 10.0
 """Looks further apart than this do not belong together: the lock may have been held between."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """A worker's id describes itself: machine/boot/pid namespace/pid/start time/nonce."""
+    """A worker's id describes itself: machine/boot/pid namespace/pid/start time/nonce. `started` is
+    what `start_of` says."""
 
     machine: str
     boot: str
@@ -52,6 +59,16 @@ class Identity:
             return None
 
 
+def start_of(pid: int) -> float:
+    """When this process began: in seconds since the boot, where the system keeps them, for setting
+    the clock moves what is counted from the epoch. Raises psutil.NoSuchProcess."""
+    try:
+        facts = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return int(facts[19]) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return psutil.Process(pid).create_time()
+
+
 def process_gone(other: Identity, mine: Identity) -> bool:
     """Same machine and pid namespace, and another boot, or the pid is gone or reused."""
     if (other.machine, other.pid_ns) != (mine.machine, mine.pid_ns):
@@ -60,7 +77,8 @@ def process_gone(other: Identity, mine: Identity) -> bool:
         return True
     try:
         process = psutil.Process(other.pid)
-        reused = abs(process.create_time() - other.started) > 1.0
+        begun = start_of(other.pid), process.create_time()  # that is how older versions count
+        reused = all(abs(one - other.started) > 1.0 for one in begun)
         return reused or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
@@ -76,7 +94,8 @@ def process_lives(other: Identity, mine: Identity) -> bool:
 
 
 class Witness:
-    """Remembers, per worker, when its lock was seen free for the first and the last time in a row.
+    """Remembers, per worker, when its lock was seen free, and the same old beat as its last one,
+    for the first and the last time in a row.
 
     `prove` makes at most one look a call; callers that poll get their second look by themselves.
     """
@@ -84,6 +103,7 @@ class Witness:
     def __init__(self, mine: Identity) -> None:
         self.mine = mine
         self.seen_free: dict[str, tuple[float, float]] = {}
+        self.seen_silent: dict[str, tuple[datetime | None, float, float]] = {}
 
     async def prove(self, connection: Connection, worker: str) -> bool:
         """Whether `worker` is proved dead now. Silence counts only for a session that was there all
@@ -96,7 +116,7 @@ class Witness:
         row = await connection.fetchrow(
             """
             SELECT w.goodbye_at IS NOT NULL AS goodbye,
-                   extract(epoch FROM now() - w.seen_at)::float AS age,
+                   w.seen_at, extract(epoch FROM now() - w.seen_at)::float AS age,
                    w.postmaster_started = pg_postmaster_start_time() AS this_postmaster,
                    EXISTS (SELECT FROM pg_locks l
                            WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
@@ -113,10 +133,19 @@ class Witness:
             return True
         if row["age"] is None or row["age"] > 15:
             self.seen_free.pop(worker, None)
-            return bool(row["calm"])
+            return self._silent_twice(worker, row["seen_at"], calm=row["calm"])
+        self.seen_silent.pop(worker, None)
         free = not row["locked"] and row["this_postmaster"] and row["age"] > 2
         lives = other is not None and process_lives(other, self.mine)
         return self._lock_free_twice(worker, free=free and not lives)
+
+    def _silent_twice(self, worker: str, beat: datetime | None, *, calm: bool) -> bool:
+        now = time.monotonic()
+        last_beat, first, last = self.seen_silent.get(worker, (beat, now, now))
+        if not calm or last_beat != beat or now - last > LOOKS_TOGETHER:
+            first = now
+        self.seen_silent[worker] = (beat, first, now)
+        return now - first > SILENT_APART
 
     def _lock_free_twice(self, worker: str, *, free: bool) -> bool:
         now = time.monotonic()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from activities.death import Identity
+from activities.death import Identity, start_of
 
 
 def _read(path: str) -> str:
@@ -45,6 +45,6 @@ def own_identity() -> Identity:
         boot=boot_name(),
         pid_ns=pid_namespace(),
         pid=pid,
-        started=round(psutil.Process(pid).create_time(), 2),
+        started=round(start_of(pid), 2),
         nonce=secrets.token_hex(4),
     )

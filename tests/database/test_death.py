@@ -15,7 +15,15 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from activities.death import LOOKS_APART, Identity, Witness, process_gone, say_goodbye
+from activities.death import (
+    LOOKS_APART,
+    SILENT_APART,
+    Identity,
+    Witness,
+    process_gone,
+    say_goodbye,
+    start_of,
+)
 from activities.presence import Presence, lock_key, write_presence
 from deploy.database import Connection
 from tests.attempts import HERE, Shop
@@ -55,11 +63,17 @@ def _span(seconds: float) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-async def _looks(connection: Connection, worker: str) -> list[bool]:
+async def _looks(
+    connection: Connection,
+    worker: str,
+    *,
+    apart: float = LOOKS_APART,
+    witness: Witness | None = None,
+) -> list[bool]:
     """What two looks say, one long enough after the other."""
-    witness = Witness(HERE)
+    witness = witness or Witness(HERE)
     first = await witness.prove(connection, worker)
-    await asyncio.sleep(LOOKS_APART + 0.05)
+    await asyncio.sleep(apart + 0.05)
     return [first, await witness.prove(connection, worker)]
 
 
@@ -132,7 +146,7 @@ async def test_a_young_session_takes_no_missing_and_no_silent_row_for_a_proof(
 ) -> None:
     assert not await Witness(HERE).prove(session, str(ELSEWHERE))
     worker = await _seen(session, 60)
-    assert await _looks(session, worker) == [False, False]
+    assert await _looks(session, worker, apart=SILENT_APART) == [False, False]
 
 
 @pytest.mark.rule("proof_by_goodbye")
@@ -156,8 +170,7 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _of(process: subprocess.Popen[bytes]) -> Identity:
-    started = round(psutil.Process(process.pid).create_time(), 2)
-    return replace(HERE, pid=process.pid, started=started)
+    return replace(HERE, pid=process.pid, started=round(start_of(process.pid), 2))
 
 
 @pytest.mark.rule("proof_by_pid", "proof_by_zombie")
@@ -187,6 +200,17 @@ async def test_a_pid_of_an_earlier_process_or_boot_proves_a_death(
     assert process_gone(replace(other, boot="another"), HERE)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="no start since the boot")
+async def test_setting_the_clock_makes_no_process_another_one(
+    child: subprocess.Popen[bytes],
+) -> None:
+    """It moves the boot, and so every start that is counted from the epoch."""
+    since_boot, since_epoch = start_of(child.pid), psutil.Process(child.pid).create_time()
+    assert since_boot < since_epoch - 365 * 86400
+    for started in (since_boot, since_epoch):  # older versions wrote the second
+        assert not process_gone(replace(HERE, pid=child.pid, started=started), HERE)
+
+
 @pytest.mark.rule("pid_lives")
 async def test_a_free_lock_is_no_proof_against_a_process_that_is_seen_to_live(
     session: Connection,
@@ -213,7 +237,21 @@ async def test_a_worker_never_takes_itself_for_dead(calm: Connection) -> None:
 async def test_a_row_that_stays_away_proves_a_death_to_a_session_of_fifteen_seconds(
     calm: Connection,
 ) -> None:
-    assert await Witness(HERE).prove(calm, str(ELSEWHERE))
+    assert await _looks(calm, str(ELSEWHERE), apart=SILENT_APART) == [False, True]
+
+
+async def test_an_old_beat_proves_nothing_to_who_has_just_woken(calm: Connection) -> None:
+    """The machine slept, or its clock was set: who lives writes before the second look."""
+    witness = Witness(HERE)
+    async with _locked(calm):
+        for asleep in (3600, 60):
+            worker = await _seen(calm, asleep)
+            assert not await witness.prove(calm, worker)
+            await asyncio.sleep(SILENT_APART + 0.05)
+        worker = await _seen(calm, 0)
+        assert not await witness.prove(calm, worker)
+        await asyncio.sleep(SILENT_APART + 0.05)
+        assert await _looks(calm, await _seen(calm, 60), witness=witness) == [False, False]
 
 
 @pytest.mark.rule("seen_over_15s")
@@ -224,4 +262,4 @@ async def test_a_silence_of_fifteen_seconds_proves_a_death_although_the_lock_is_
     async with _locked(calm):
         assert not await Witness(HERE).prove(calm, worker)
         await _seen(calm, 16)
-        assert await Witness(HERE).prove(calm, worker)
+        assert await _looks(calm, worker, apart=SILENT_APART) == [False, True]

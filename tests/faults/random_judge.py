@@ -240,7 +240,6 @@ class Case:
             blame
             for blame in self.blames
             if blame.pid == worker.pid
-            and blame.since >= worker.started - LAG
             and blame.since <= until + LAG
             and (blame.how.startswith(LASTING) or blame.since >= since - LAG)
             and blame.until >= since - LAG

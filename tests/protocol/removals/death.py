@@ -64,8 +64,8 @@ PROOFS = (
     Removal(
         "both_over_15s",
         DEATH,
-        '            return bool(row["calm"])\n',
-        "            return True\n",
+        "        if not calm or last_beat != beat",
+        "        if last_beat != beat",
     ),
     Removal(
         "proof_by_goodbye",
@@ -88,7 +88,7 @@ PROOFS = (
     Removal(
         "proof_by_reuse",
         DEATH,
-        "        reused = abs(process.create_time() - other.started) > 1.0\n",
+        "        reused = all(abs(one - other.started) > 1.0 for one in begun)\n",
         "        reused = False\n",
     ),
     Removal(
