@@ -5,16 +5,15 @@ Slowness, a lost connection, a restart of Postgres or a missing row prove nothin
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import psutil
 
 from activities.hooks import Hook, effect
 from deploy.database import Connection, Pool
+from deploy.process_start import start_of
 
 LOOKS_APART = 0.5
 """Seconds between the two looks at which a worker's lock must be free."""
@@ -57,16 +56,6 @@ class Identity:
             )
         except ValueError:
             return None
-
-
-def start_of(pid: int) -> float:
-    """When this process began: in seconds since the boot, where the system keeps them, for setting
-    the clock moves what is counted from the epoch. Raises psutil.NoSuchProcess."""
-    try:
-        facts = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return int(facts[19]) / os.sysconf("SC_CLK_TCK")
-    except OSError:
-        return psutil.Process(pid).create_time()
 
 
 def process_gone(other: Identity, mine: Identity) -> bool:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from activities.death import Identity, start_of
+from activities.death import Identity
+from deploy.process_start import start_of
 
 
 def _read(path: str) -> str:

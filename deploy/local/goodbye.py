@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 async def say_goodbye_for(database_url: str, pid: int, started: float) -> None:
-    """Marks the worker as gone; `started` (seconds since 1970) tells it from a reused pid."""
+    """Marks the worker as gone; `started`, as `start_of` says it, tells it from a reused pid."""
     import asyncpg
 
     connection = await asyncpg.connect(database_url, timeout=1.0)

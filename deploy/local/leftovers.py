@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deploy.local.data import DataDirectory, same_processes
+from deploy.process_start import start_of
 
 if TYPE_CHECKING:
     import psutil
@@ -62,7 +63,8 @@ def _same(child: dict[str, Any]) -> psutil.Process | None:
 
     with contextlib.suppress(psutil.Error, KeyError):
         process = psutil.Process(child["pid"])
-        if abs(process.create_time() - child["created"]) < 0.05:
+        began = start_of(process.pid), process.create_time()  # that is how older versions count
+        if any(abs(one - child["created"]) < 0.05 for one in began):
             return process if process.status() != psutil.STATUS_ZOMBIE else None
     return None
 

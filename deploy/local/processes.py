@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deploy.local.accounts import Account
+from deploy.process_start import start_of
 
 _PR_SET_PDEATHSIG = 1
 _LOG_LIMIT = 8 * 1024 * 1024
@@ -49,11 +50,11 @@ class Running:
         return self.process.pid
 
     def identify(self) -> None:
-        """Notes when it was made (seconds since 1970), which tells it from a reused pid."""
+        """Notes when it was made, as `start_of` says it, which tells it from a reused pid."""
         import psutil
 
         with contextlib.suppress(psutil.Error):
-            self.created = psutil.Process(self.pid).create_time()
+            self.created = start_of(self.pid)
 
     @property
     def ending(self) -> str:

@@ -22,10 +22,10 @@ from activities.death import (
     Witness,
     process_gone,
     say_goodbye,
-    start_of,
 )
 from activities.presence import Presence, lock_key, write_presence
 from deploy.database import Connection
+from deploy.process_start import start_of
 from tests.attempts import HERE, Shop
 from tests.eventually import eventually
 

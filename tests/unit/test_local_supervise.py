@@ -17,6 +17,7 @@ from deploy.local.errors import PartFailed
 from deploy.local.options import ROOT
 from deploy.local.processes import Command, ProcessTable, Running, rotate, size_of, tail
 from deploy.local.supervise import Child, Part
+from deploy.process_start import start_of
 from tests.eventually import eventually
 
 QUICK = (0.01, 0.02, 0.03, 0.04, 0.05)
@@ -102,7 +103,7 @@ async def test_killed_child_is_started_again_and_its_end_is_reported(tmp_path: P
     watch = asyncio.create_task(child.watch())
     await child.ready.wait()
     assert child.running is not None
-    first, created = child.running.pid, psutil.Process(child.running.pid).create_time()
+    first, created = child.running.pid, start_of(child.running.pid)
 
     async def restarted() -> bool:
         return child.running is not None and child.running.pid != first
