@@ -96,7 +96,10 @@ async def worker_seen(stack: Stack, process: subprocess.Popen[bytes], seconds: f
         rows = await stack.sql("SELECT id FROM workers WHERE pid = $1", process.pid)
         return rows[0]["id"] if rows else None
 
-    return await eventually(found, seconds=seconds, what=f"worker {process.pid}")
+    try:
+        return await eventually(found, seconds=seconds, what=f"worker {process.pid}")
+    except AssertionError as error:
+        raise AssertionError(f"{error}; its exit: {process.poll()}\n{stack.logs()}") from None
 
 
 async def holder(stack: Stack, run_id: str) -> subprocess.Popen[bytes]:
