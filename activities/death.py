@@ -82,17 +82,38 @@ def process_lives(other: Identity, mine: Identity) -> bool:
     return same and not process_gone(other, mine)
 
 
+class TwoLooks:
+    """Remembers what was seen of each worker, for the first and the last time in a row."""
+
+    def __init__(self, apart: float) -> None:
+        self.apart = apart
+        self.seen: dict[str, tuple[object, float, float]] = {}
+
+    def still(self, worker: str, what: object) -> bool:
+        """Looks now: whether the same was seen in every look since one more than `apart` seconds
+        ago. What nobody has looked at for a while is forgotten."""
+        now = time.monotonic()
+        self.seen = {of: look for of, look in self.seen.items() if now - look[2] <= LOOKS_TOGETHER}
+        before, first, _ = self.seen.get(worker, (what, now, now))
+        if before != what:
+            first = now
+        self.seen[worker] = (what, first, now)
+        return now - first > self.apart
+
+    def forget(self, worker: str) -> None:
+        self.seen.pop(worker, None)
+
+
 class Witness:
-    """Remembers, per worker, when its lock was seen free, and the same old beat as its last one,
-    for the first and the last time in a row.
+    """Remembers, per worker, its lock seen free and the same old beat seen as its last one.
 
     `prove` makes at most one look a call; callers that poll get their second look by themselves.
     """
 
     def __init__(self, mine: Identity) -> None:
         self.mine = mine
-        self.seen_free: dict[str, tuple[float, float]] = {}
-        self.seen_silent: dict[str, tuple[datetime | None, float, float]] = {}
+        self.free = TwoLooks(LOOKS_APART)
+        self.silent = TwoLooks(SILENT_APART)
 
     async def prove(self, connection: Connection, worker: str) -> bool:
         """Whether `worker` is proved dead now. Silence counts only for a session that was there all
@@ -121,30 +142,16 @@ class Witness:
         if row["goodbye"]:
             return True
         if row["age"] is None or row["age"] > 15:
-            self.seen_free.pop(worker, None)
-            return self._silent_twice(worker, row["seen_at"], calm=row["calm"])
-        self.seen_silent.pop(worker, None)
+            self.free.forget(worker)
+            if not row["calm"]:
+                self.silent.forget(worker)
+            return self.silent.still(worker, row["seen_at"])
+        self.silent.forget(worker)
         free = not row["locked"] and row["this_postmaster"] and row["age"] > 2
-        lives = other is not None and process_lives(other, self.mine)
-        return self._lock_free_twice(worker, free=free and not lives)
-
-    def _silent_twice(self, worker: str, beat: datetime | None, *, calm: bool) -> bool:
-        now = time.monotonic()
-        last_beat, first, last = self.seen_silent.get(worker, (beat, now, now))
-        if not calm or last_beat != beat or now - last > LOOKS_TOGETHER:
-            first = now
-        self.seen_silent[worker] = (beat, first, now)
-        return now - first > SILENT_APART
-
-    def _lock_free_twice(self, worker: str, *, free: bool) -> bool:
-        now = time.monotonic()
-        first, last = self.seen_free.pop(worker, (now, now))
-        if not free:
+        if not free or (other is not None and process_lives(other, self.mine)):
+            self.free.forget(worker)
             return False
-        if now - last > LOOKS_TOGETHER:
-            first = now
-        self.seen_free[worker] = (first, now)
-        return now - first > LOOKS_APART
+        return self.free.still(worker, True)
 
 
 async def step_dead_inside(connection: Connection, step_id: str) -> bool:

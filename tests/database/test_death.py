@@ -100,7 +100,7 @@ async def test_a_lock_that_was_held_between_two_looks_begins_the_count_anew(
 async def test_a_look_of_long_ago_is_no_first_look(session: Connection) -> None:
     worker, witness = await _seen(session, 5), Witness(HERE)
     long_ago = time.monotonic() - 60
-    witness.seen_free[worker] = (long_ago, long_ago)
+    witness.free.seen[worker] = (True, long_ago, long_ago)
     assert not await witness.prove(session, worker)
     await asyncio.sleep(LOOKS_APART + 0.05)
     assert await witness.prove(session, worker)

@@ -45,14 +45,14 @@ PROOFS = (
     Removal(
         "lock_free_twice",
         DEATH,
-        "        return now - first > LOOKS_APART\n",
-        "        return now >= first\n",
+        "        return self.free.still(worker, True)\n",
+        "        return True\n",
     ),
     Removal(
         "looks_together",
         DEATH,
-        "        if now - last > LOOKS_TOGETHER:\n",
-        "        if last > now:\n",
+        " if now - look[2] <= LOOKS_TOGETHER}\n",
+        "}\n",
     ),
     Removal(
         "row_missing",
@@ -64,8 +64,8 @@ PROOFS = (
     Removal(
         "both_over_15s",
         DEATH,
-        "        if not calm or last_beat != beat",
-        "        if last_beat != beat",
+        '            if not row["calm"]:\n                self.silent.forget(worker)\n',
+        "",
     ),
     Removal(
         "proof_by_goodbye",
@@ -100,8 +100,8 @@ PROOFS = (
     Removal(
         "pid_lives",
         DEATH,
-        "        return self._lock_free_twice(worker, free=free and not lives)\n",
-        "        return self._lock_free_twice(worker, free=free)\n",
+        "        if not free or (other is not None and process_lives(other, self.mine)):\n",
+        "        if not free:\n",
     ),
     Removal(
         "pid_of_this_namespace",
