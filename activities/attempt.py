@@ -16,24 +16,24 @@ from temporalio.exceptions import ApplicationError
 
 from activities.claim import Claimed, NotClaimed, claim
 from activities.draft import DraftCloser
-from activities.execute import RetryLater, execute, wait_or_give_up
 from activities.hooks import Hook, committed
-from activities.loaded import loaded
-from activities.lost import lose_calls
-from activities.missing import code_of
 from activities.model import tokens
-from activities.ownership import leave
-from activities.parts import SHORT_WAIT
+from activities.owning.ownership import leave
+from activities.owning.watch import Watch
 from activities.projection import StepClosing, close_step
 from activities.record import lock_run
-from activities.recording import seconds_of
 from activities.refine import RefineCloser
 from activities.review import ReviewCloser
-from activities.step import Closer, Step
+from activities.spending.lost import lose_calls
+from activities.steps.execute import RetryLater, execute, wait_or_give_up
+from activities.steps.loaded import loaded
+from activities.steps.missing import code_of
+from activities.steps.parts import SHORT_WAIT
+from activities.steps.recording import seconds_of
+from activities.steps.step import Closer, Step
+from activities.steps.transcript import TranscriptCloser
+from activities.steps.upcoming import step_of
 from activities.tools import Tools
-from activities.transcript import TranscriptCloser
-from activities.upcoming import step_of
-from activities.watch import Watch
 from deploy.database import AWAY, Connection
 from workflows.contract import Outcome, WorkInput
 from workflows.failures import FailureType

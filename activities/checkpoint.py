@@ -12,11 +12,11 @@ import asyncpg
 from temporalio import activity
 
 from activities.claim import abandon_step
-from activities.death import LOOKS_APART, living
 from activities.hooks import Hook, committed
-from activities.loaded import loaded
-from activities.outcomes import loop_over
+from activities.owning.death import LOOKS_APART, living
 from activities.record import Move, RunRow, insert_comment, lock_run, move, read_run
+from activities.steps.loaded import loaded
+from activities.steps.outcomes import loop_over
 from activities.tools import Tools
 from deploy.database import Connection, clean
 from workflows.contract import (

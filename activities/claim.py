@@ -12,24 +12,24 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from activities.death import living
-from activities.fallback import Chosen, choose, tell_change
-from activities.fence import Fence, lock_fence
 from activities.hooks import Hook, committed, effect
 from activities.items import PartState, new_parts, read_parts
-from activities.lost import lose_calls
-from activities.material import StepMaterial, read_step
-from activities.missing import KindMissing
 from activities.model.profile import Profile
-from activities.opening import StepOpening, open_step, read_due, read_there
-from activities.presence import write_presence
+from activities.owning.death import living
+from activities.owning.fence import Fence, lock_fence
+from activities.owning.presence import write_presence
+from activities.owning.watch import Watch
 from activities.projection import StepClosing, close_step
 from activities.record import Event, RunRow, append_event, lock_run
-from activities.recording import cut_recording, profile_of
-from activities.recut import Pieces, cut_plan, in_pieces, read_marked
+from activities.spending.lost import lose_calls
+from activities.steps.fallback import Chosen, choose, tell_change
+from activities.steps.material import StepMaterial, read_step
+from activities.steps.missing import KindMissing
+from activities.steps.opening import StepOpening, open_step, read_due, read_there
+from activities.steps.recording import cut_recording, profile_of
+from activities.steps.recut import Pieces, cut_plan, in_pieces, read_marked
+from activities.steps.upcoming import step_of
 from activities.tools import Tools
-from activities.upcoming import step_of
-from activities.watch import Watch
 from deploy.database import Connection, Row, new_id, reading
 from workflows.kinds.kind import Kind, PartPlan, Work
 from workflows.vocabulary import Actor, EventType, Reason, RunStatus, StepName, StepStatus
@@ -60,7 +60,7 @@ class Claimed:
     kind: Kind
     profile: Profile
     falls_back_after: int | None = None
-    """See `activities.fallback`."""
+    """See `activities.steps.fallback`."""
     goes_on: bool = False
     """The same activity begins the next round, if there is one."""
     left: RunRow | None = None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from activities.claim import Claimed
 from activities.projection import StepClosing, close_step
 from activities.record import RunRow
-from activities.revision import write_revision
+from activities.steps.revision import write_revision
 from deploy.database import Connection, clean
 from workflows.kinds.kind import FOLLOWS, Item
 from workflows.vocabulary import StepStatus

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from activities.fence import lock_fence
 from activities.hooks import Hook, committed
+from activities.owning.fence import lock_fence
+from activities.owning.watch import Watch
 from activities.record import Event, append_event
-from activities.watch import Watch
 from deploy.database import Connection, Pool, new_id
 from workflows.kinds.kind import Item, Kind, PartPlan, Refused, RefusedItem, Work
 from workflows.vocabulary import Actor, EventType

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
-from activities import budget
-from activities.metering import Need
 from activities.model.client import Usage
 from activities.model.learned import Size
 from activities.model.profile import Profile
 from activities.record import Event, append_event
+from activities.spending import budget
+from activities.spending.metering import Need
 from deploy.database import Connection, Row, clean
 from workflows import pricing
 from workflows.vocabulary import (

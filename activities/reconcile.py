@@ -15,10 +15,10 @@ from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from activities.bodies import forget_bodies
-from activities.death import living
 from activities.hooks import Hook, committed, effect
+from activities.owning.death import living
 from activities.record import Move, acknowledge, lock_run, move
+from activities.spending.bodies import forget_bodies
 from activities.tools import Tools
 from deploy.database import Connection, Row
 from workflows.starting import Start, start_options

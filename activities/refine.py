@@ -7,12 +7,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from activities.claim import Claimed
-from activities.outcomes import Advance, assess, finish_round, go_on
 from activities.projection import StepClosing, close_step
 from activities.record import RunRow
 from activities.review import fix_issue, read_issues, reopen_issue
-from activities.revision import write_revision
-from activities.verified import verified
+from activities.steps.outcomes import Advance, assess, finish_round, go_on
+from activities.steps.revision import write_revision
+from activities.steps.verified import verified
 from deploy.database import Connection, clean
 from workflows.issues import Known, after_refine, back_to, merged
 from workflows.kinds.kind import Finding, Item, Refined

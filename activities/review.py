@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from activities.claim import Claimed
-from activities.outcomes import Advance, assess, finish_round
 from activities.projection import StepClosing, close_step
 from activities.record import Event, RunRow, append_event
-from activities.verified import verified
+from activities.steps.outcomes import Advance, assess, finish_round
+from activities.steps.verified import verified
 from deploy.database import Connection, clean, new_id
 from workflows.issues import AfterReview, Known, after_review, merged
 from workflows.kinds.kind import Finding, Item

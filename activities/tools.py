@@ -9,9 +9,9 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from activities.death import Witness
-from activities.presence import Presence
-from activities.watch import InFlight
+from activities.owning.death import Witness
+from activities.owning.presence import Presence
+from activities.owning.watch import InFlight
 from deploy.database import Pool
 from deploy.settings import Settings
 from workflows.kinds.kind import Kind
@@ -42,7 +42,7 @@ class Tools:
     suspects: set[str] = field(default_factory=set)
     """Runs whose execution may have been ended from outside; the sweep looks at them at once."""
     unreleased: set[str] = field(default_factory=set)
-    """Runs that an attempt of this process has not given up yet (`activities.ownership`)."""
+    """Runs that an attempt of this process has not given up yet (`activities.owning.ownership`)."""
 
     @property
     def worker(self) -> str:

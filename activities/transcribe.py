@@ -13,19 +13,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from activities.budget import Refused
-from activities.calls import failed
 from activities.failures import Verdict
 from activities.items import PartState, keep_items
-from activities.metering import Need
 from activities.model.learned import Size
 from activities.model.recogniser import Heard
 from activities.model.tokens import Usage
-from activities.parts import capped, done_without_call, handed_over, room
 from activities.projection import CallClosing, PartAfter, close_call
 from activities.record import Event, append_event
-from activities.recording import Piece, seconds_of, span_of, unless_stopped
-from activities.step import Asked, PartEnd, PartEndCode, Step, limited
+from activities.spending.budget import Refused
+from activities.spending.calls import failed
+from activities.spending.metering import Need
+from activities.steps.parts import capped, done_without_call, handed_over, room
+from activities.steps.recording import Piece, seconds_of, span_of, unless_stopped
+from activities.steps.step import Asked, PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, clean, new_id
 from workflows.cutting import SILENT_LEVEL
 from workflows.kinds.kind import Item

@@ -22,9 +22,9 @@ import asyncpg
 from temporalio.activity import ActivityCancellationDetails
 from temporalio.testing import ActivityEnvironment
 
-from activities.death import Identity, Witness
 from activities.model.client import ModelClient
-from activities.presence import Presence
+from activities.owning.death import Identity, Witness
+from activities.owning.presence import Presence
 from activities.record import Move, lock_run, move
 from activities.round import Rounds
 from activities.tools import Tools

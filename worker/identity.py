@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from activities.death import Identity
+from activities.owning.death import Identity
 from deploy.process_start import start_of
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import asyncpg
 
 from activities.attempt import judge
+from activities.owning.watch import Watch
 from activities.tools import Tools
-from activities.watch import Watch
 from deploy.database import AWAY, Connection, Pool, prepare_connection
 from workflows.vocabulary import MOVES_CHANNEL, Reason
 

@@ -13,7 +13,7 @@ import time
 
 import asyncpg
 
-from activities.presence import lock_key, write_presence
+from activities.owning.presence import lock_key, write_presence
 from activities.tools import Tools
 from deploy.database import AWAY
 

@@ -18,14 +18,14 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from activities.blobs import remove_owed, remove_unsettled
-from activities.budget import read_timed, stop_timed
 from activities.checkpoint import abandon_open_step
-from activities.death import living
 from activities.hooks import Hook, committed, effect
-from activities.ownership import leave_rest
-from activities.presence import forget_old_workers
+from activities.owning.death import living
+from activities.owning.ownership import leave_rest
+from activities.owning.presence import forget_old_workers
 from activities.reconcile import Sweep
 from activities.record import lock_run
+from activities.spending.budget import read_timed, stop_timed
 from activities.tools import Tools
 from deploy.database import AWAY, Connection, Row, prepare_connection
 from worker.provision import RPC, provision

@@ -18,9 +18,9 @@ from temporalio.service import RPCError
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerDeploymentConfig
 
 from activities.checkpoint import Checkpoint
-from activities.death import Witness, say_goodbye
 from activities.model.client import ModelClient
-from activities.presence import Presence
+from activities.owning.death import Witness, say_goodbye
+from activities.owning.presence import Presence
 from activities.reconcile import Sweep
 from activities.round import Rounds
 from activities.tools import Tools

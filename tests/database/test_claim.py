@@ -10,10 +10,10 @@ import pytest
 from temporalio.exceptions import ApplicationError
 
 from activities.claim import Claimed, claim
-from activities.death import say_goodbye
-from activities.presence import write_presence
+from activities.owning.death import say_goodbye
+from activities.owning.presence import write_presence
+from activities.owning.watch import Watch
 from activities.projection import StepClosing, close_step
-from activities.watch import Watch
 from deploy.database import Connection, new_id
 from tests.attempts import Shop, blocked, moved
 from tests.fake_llm import Items, Reply, errors, good_reviewer

@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from activities.claim import Claimed, abandon_step, claim
-from activities.execute import execute
 from activities.items import read_items
+from activities.owning.watch import Watch
 from activities.record import NewRevision, insert_revision, lock_run, rebase
 from activities.review import ReviewCloser
-from activities.step import Step
-from activities.watch import Watch
+from activities.steps.execute import execute
+from activities.steps.step import Step
 from deploy.database import Connection
 from tests.attempts import Attempt, Shop, blocked, moved
 from tests.fake_llm import Items, Reply, good_reviewer

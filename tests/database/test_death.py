@@ -15,7 +15,7 @@ import psutil
 import pytest
 import pytest_asyncio
 
-from activities.death import (
+from activities.owning.death import (
     LOOKS_APART,
     SILENT_APART,
     Identity,
@@ -23,7 +23,7 @@ from activities.death import (
     process_gone,
     say_goodbye,
 )
-from activities.presence import Presence, lock_key, write_presence
+from activities.owning.presence import Presence, lock_key, write_presence
 from deploy.database import Connection
 from deploy.process_start import start_of
 from tests.attempts import HERE, Shop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from activities.checkpoint import Checkpoint
-from activities.parts import EARLY_ENDS_CAP
+from activities.steps.parts import EARLY_ENDS_CAP
 from api import queries
 from tests.attempts import Shop
 from tests.fake_llm import Chars, Reply, errors, good_reviewer

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from activities.budget import read_timed, read_used, stop_timed
+from activities.spending.budget import read_timed, read_used, stop_timed
 from tests.attempts import Shop
 from tests.fake_llm import Items, Reply, errors, good_reviewer
 from tests.faults.kit import issues, planted

@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 
 from activities.claim import Claimed, claim
-from activities.execute import execute
+from activities.owning.watch import Watch
 from activities.review import ReviewCloser
-from activities.step import Step
+from activities.steps.execute import execute
+from activities.steps.step import Step
 from activities.tools import Tools
-from activities.watch import Watch
 from deploy.database import open_pool
 from deploy.settings import load
 from tests.attempts import Shop, blocked

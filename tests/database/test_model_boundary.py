@@ -11,11 +11,11 @@ import pytest
 import pytest_asyncio
 from temporalio.exceptions import ApplicationError
 
-from activities.bodies import forget_bodies
 from activities.claim import abandon_step
-from activities.lost import lose_calls
 from activities.model import tokens
 from activities.record import lock_run
+from activities.spending.bodies import forget_bodies
+from activities.spending.lost import lose_calls
 from api import queries
 from tests.attempts import Shop
 from tests.eventually import eventually

@@ -9,7 +9,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.checkpoint import Checkpoint
-from activities.death import say_goodbye
+from activities.owning.death import say_goodbye
 from activities.record import Move, acknowledge, lock_run, move
 from tests.attempts import Shop, blocked, moved
 from tests.fake_llm import Items, Reply, errors

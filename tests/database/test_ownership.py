@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from activities.checkpoint import Checkpoint
-from activities.death import say_goodbye
-from activities.opening import StepOpening, open_step
+from activities.owning.death import say_goodbye
+from activities.steps.opening import StepOpening, open_step
 from activities.tools import Tools
 from deploy.database import Connection, new_id
 from tests.attempts import Attempt, Shop, blocked, moved

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 from temporalio.client import Client
 
-from activities.death import say_goodbye
+from activities.owning.death import say_goodbye
 from activities.tools import Tools
 from deploy.database import Connection
 from tests import read_rows

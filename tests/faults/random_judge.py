@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from activities.death import Identity
+from activities.owning.death import Identity
 from tests.faults.kit.members import Blame
 from tests.faults.kit.model import Asked, canonical
 from tests.faults.random_rows import Call, Rows

@@ -97,7 +97,7 @@ def test_the_provider_is_asked_in_one_place() -> None:
         for node in ast.walk(module)
         if isinstance(node, ast.Call) and _named(node).endswith("call.run")
     ]
-    assert asking == [("activities/calls.py", "self.call.run()")]
+    assert asking == [("activities/spending/calls.py", "self.call.run()")]
 
 
 def test_a_commit_without_a_name_is_seen() -> None:

@@ -37,7 +37,7 @@ def recovery(c: Scenario, s: State) -> Iterator[Edge]:
 
 
 def worker_dead(c: Scenario, s: State, a: Attempt) -> bool:
-    """Proof, as another machine can have it (`activities/death.py`)."""
+    """Proof, as another machine can have it (`activities/owning/death.py`)."""
     if a.life == GONE:
         return False  # the process lives
     locks_again = a.life in (ALIVE, BLOCKED) and c.has["lock_free_twice"]  # an own thread does

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from activities.metering import Meter, Need
 from activities.model.profile import Profile
 from activities.model.tokens import Usage
+from activities.spending.metering import Meter, Need
 from workflows import budget
 from workflows.vocabulary import Reason
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from activities.items import PartState
-from activities.parts import capped
-from activities.spinning import fingerprint, noted, repeats
+from activities.steps.parts import capped
+from activities.steps.spinning import fingerprint, noted, repeats
 from workflows.kinds.kind import Item, PartPlan
 from workflows.vocabulary import Reason
 

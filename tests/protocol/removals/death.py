@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.protocol.removals.removal import Removal
 
-ATTEMPT, DEATH, REAPER = "activities/attempt.py", "activities/death.py", "worker/reaper.py"
-OWNERSHIP = "activities/ownership.py"
+ATTEMPT, DEATH, REAPER = "activities/attempt.py", "activities/owning/death.py", "worker/reaper.py"
+OWNERSHIP = "activities/owning/ownership.py"
 CHECKPOINT = "activities/checkpoint.py"
 
 _FREE = 'free = not row["locked"] and row["this_postmaster"] and row["age"] > 2'

@@ -7,7 +7,7 @@ from tests.protocol.removals.removal import Removal
 _LOOP = "workflows/review_run.py"
 _RECORD = "activities/record.py"
 _CHECKPOINT = "activities/checkpoint.py"
-_EXECUTE = "activities/execute.py"
+_EXECUTE = "activities/steps/execute.py"
 _SWEEP = "activities/reconcile.py"
 _CONCLUDES = "            if run is None or run.status != RunStatus.RUNNING"
 
@@ -73,7 +73,7 @@ _ROW = (
     ),
     Removal(
         "failure_by_own_step",
-        "activities/calls.py",
+        "activities/spending/calls.py",
         "        return refused or (",
         "        return (refused if result.done else None) or (",
         "the call's own transaction asks for the step too, just before",

@@ -5,8 +5,12 @@ from __future__ import annotations
 from tests.protocol.removals import death
 from tests.protocol.removals.removal import Removal
 
-CLAIM, CALLS, FENCE = "activities/claim.py", "activities/calls.py", "activities/fence.py"
-PROJECTION, STEP = "activities/projection.py", "activities/step.py"
+CLAIM, CALLS, FENCE = (
+    "activities/claim.py",
+    "activities/spending/calls.py",
+    "activities/owning/fence.py",
+)
+PROJECTION, STEP = "activities/projection.py", "activities/steps/step.py"
 
 # Rules of the code that the model, coarser than it, has no name for.
 EXTRA: dict[str, str] = {
@@ -68,7 +72,7 @@ CLAIMS = (
     ),
     Removal(
         "claim_closes_complete",
-        "activities/execute.py",
+        "activities/steps/execute.py",
         "    if all(end.code == PartEndCode.DONE for",
         "    if ends and all(end.code == PartEndCode.DONE for",
     ),
@@ -89,7 +93,7 @@ CLAIMS = (
     Removal("claim_supersedes_dead", CLAIM, _LIVING, "    else:\n"),
     Removal(
         "in_flight_list",
-        "activities/death.py",
+        "activities/owning/death.py",
         "    if await step_dead_inside(connection, step_id):\n        return False\n",
         "",
     ),
@@ -109,7 +113,7 @@ CLAIMS = (
     ),
     Removal(
         "parts_alone",
-        "activities/execute.py",
+        "activities/steps/execute.py",
         "_in_turn(gate, step, part)) for part in parts if not part.done]\n",
         "_in_turn(gate, step, part)) for part in parts]\n",
     ),
@@ -177,8 +181,8 @@ COMMITS = (
     Removal(
         "items_lock_run",
         "activities/items.py",
-        "from activities.fence import lock_fence\n",
-        "from activities.fence import Fence\nfrom activities.record import read_run\n",
+        "from activities.owning.fence import lock_fence\n",
+        "from activities.owning.fence import Fence\nfrom activities.record import read_run\n",
     ),
     Removal(
         "deletion_is_a_stop",
@@ -195,14 +199,14 @@ COMMITS = (
 CALL_ROWS = (
     Removal(
         "reserve_before_call",
-        "activities/budget.py",
+        "activities/spending/budget.py",
         "    if over is not None:\n        return Refused(",
         "    if over is not None and over.used > over.limit:\n        return Refused(",
         "a call is asked for as long as the limit is not passed yet",
     ),
     Removal(
         "metered_in_the_stream",
-        "activities/metering.py",
+        "activities/spending/metering.py",
         "        if self.over is not None:\n            self.cut()\n",
         "",
     ),
@@ -244,7 +248,7 @@ CALL_ROWS = (
     ),
     Removal(
         "call_row_before_request",
-        "activities/parts.py",
+        "activities/steps/parts.py",
         """        if not await _opened(step, call):
             return _not_opened(step, part, call)
         end = await call.stream()
@@ -291,7 +295,7 @@ LOST_ANSWERS = (
     ),
     Removal(
         "own_close_known_again",
-        "activities/closing.py",
+        "activities/steps/closing.py",
         "        if await _closed_before(connection, claimed.step_id):\n            return True\n",
         "",
     ),

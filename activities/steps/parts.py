@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from activities import failures
-from activities.calls import PartCall
 from activities.hooks import Hook, committed
 from activities.items import PartState
 from activities.model.client import Manner
 from activities.model.learned import Size, size_of
 from activities.model.limits import take
-from activities.step import PartEnd, PartEndCode, Step, limited
+from activities.spending.calls import PartCall
+from activities.steps.step import PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection
 from workflows.kinds.kind import Prompt
 from workflows.vocabulary import Reason

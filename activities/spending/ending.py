@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from activities.items import ItemWriter
-from activities.metering import Need
 from activities.model.client import CallEnd, ModelCall
 from activities.projection import CallClosing
+from activities.spending.metering import Need
 from workflows.vocabulary import CallStatus, Reason, UsageSource
 
 

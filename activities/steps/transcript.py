@@ -10,7 +10,7 @@ from typing import Any
 from activities.claim import Claimed
 from activities.projection import StepClosing, close_step
 from activities.record import Event, Move, RunRow, append_event, move
-from activities.recording import seconds_of
+from activities.steps.recording import seconds_of
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item
 from workflows.spoken import Line, evidence, line_of, transcript

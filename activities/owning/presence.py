@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from activities.death import Identity
+from activities.owning.death import Identity
 from deploy.database import Connection
 
 

@@ -7,7 +7,7 @@ claim finds every part stored and comes straight here.
 from __future__ import annotations
 
 from activities.hooks import Hook, committed
-from activities.step import Step
+from activities.steps.step import Step
 from deploy.database import Connection
 from workflows.vocabulary import Reason
 

@@ -10,16 +10,17 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-from activities import budget, transcribe
-from activities.closing import close_done
+from activities import transcribe
 from activities.failures import NO_ROOM, Failure
 from activities.hooks import Hook, committed
 from activities.items import PartState
-from activities.parts import run_part
 from activities.projection import StepClosing, close_step, write_partial
 from activities.record import Event, Move, RunRow, append_event, lock_run, move
-from activities.recut import TOO_LONG, mark_plan
-from activities.step import PartEnd, PartEndCode, Step
+from activities.spending import budget
+from activities.steps.closing import close_done
+from activities.steps.parts import run_part
+from activities.steps.recut import TOO_LONG, mark_plan
+from activities.steps.step import PartEnd, PartEndCode, Step
 from deploy.database import AWAY, Connection
 from workflows.budget import SECONDS
 from workflows.kinds.kind import FOLLOWS

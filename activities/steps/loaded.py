@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from activities.record import RunRow
+from activities.steps.upcoming import step_of
 from activities.tools import Tools
-from activities.upcoming import step_of
 from workflows.contract import Loaded, Next
 from workflows.policy import next_work
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from activities.metering import Meter, Need
 from activities.record import Event, Move, RunRow, append_event, lock_run, move
+from activities.spending.metering import Meter, Need
 from deploy.database import Connection, Pool, Row, reading
 from workflows import budget, pricing
 from workflows.budget import CALLS, COST, SECONDS, TOKENS, Amounts

@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from activities.budget import Refused
-from activities.ending import as_stored, closing_of
 from activities.failures import Failure, Verdict, prompt_cut
 from activities.items import ItemWriter, PartState, keep_items
-from activities.metering import Metered, Need
 from activities.model.client import CallEnd, Manner, ModelCall, output_limit, prompt_hash
 from activities.model.learned import Size
 from activities.model.limits import give_back
 from activities.projection import CallClosing, PartAfter, close_call
-from activities.spinning import fingerprint, noted, repeats
-from activities.step import Asked, PartEnd, PartEndCode, Step, limited
+from activities.spending.budget import Refused
+from activities.spending.ending import as_stored, closing_of
+from activities.spending.metering import Metered, Need
+from activities.steps.spinning import fingerprint, noted, repeats
+from activities.steps.step import Asked, PartEnd, PartEndCode, Step, limited
 from deploy.database import Connection, new_id
 from workflows.kinds.kind import Item, Prompt
 from workflows.vocabulary import GUARDRAILS, Reason

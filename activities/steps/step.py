@@ -9,20 +9,20 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
-from activities.budget import Refused, reserve
 from activities.claim import Claimed
 from activities.failures import Failure
 from activities.hooks import Hook, committed, effect
 from activities.items import PartState, Place
-from activities.metering import Meter, Need
 from activities.model.client import ModelCall
 from activities.model.learned import Size
 from activities.model.tokens import Usage
+from activities.owning.watch import Watch
 from activities.projection import CallClosing, CallOpening, close_call, open_call
 from activities.record import RunRow
-from activities.recording import Ear
+from activities.spending.budget import Refused, reserve
+from activities.spending.metering import Meter, Need
+from activities.steps.recording import Ear
 from activities.tools import Tools
-from activities.watch import Watch
 from deploy.database import Connection, Result
 from workflows.budget import SECONDS
 from workflows.kinds.kind import Item

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from activities.missing import RecordingMissing
+from activities.owning.watch import Watch
 from activities.record import RunRow
+from activities.steps.missing import RecordingMissing
 from activities.tools import Tools
-from activities.watch import Watch
 from deploy.blobs import BlobStore
 from deploy.database import Connection, reading
 from workflows.cutting import Span, cut
@@ -25,7 +25,7 @@ from workflows.kinds.kind import PartPlan
 from workflows.spoken import clock
 from workflows.vocabulary import SPEECH_PROFILE, StepName
 
-_ROOT = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 _Result = TypeVar("_Result")
 
 

@@ -1,0 +1,1 @@
+"""Who may write of a run, who holds it, who is dead, and who is told to stop."""
