@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tests.architecture.sources import ROOT, lifted, python_files, tracked, tree
+from tests.architecture.sources import ROOT, lifted, parsed, python_files, tracked
 
 FILE, FUNCTION, SCRIPT, WORKFLOW = 400, 60, 300, 200
 
@@ -32,7 +32,7 @@ def _functions() -> list[str]:
     for name, _ in python_files():
         if lifted(name):
             continue
-        for node in ast.walk(tree(name)):
+        for node in ast.walk(parsed(ROOT / name)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > FUNCTION:

@@ -37,11 +37,6 @@ def python_files(*folders: str) -> Iterator[tuple[str, str]]:
             yield name, (ROOT / name).read_text(encoding="utf-8")
 
 
-@cache
-def tree(name: str) -> ast.Module:
-    return parsed(ROOT / name)
-
-
 def parsed(path: Path) -> ast.Module:
     """Python 3.11 counts the depth of a tree once a process: other code that runs in the middle of
     it, as a collection of garbage may, upsets the count ("recursion depth mismatch")."""
