@@ -10,7 +10,8 @@ import json
 import logging
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
@@ -73,6 +74,27 @@ def _encode(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+class _SharedTypes(asyncpg.Connection):
+    """Asks what Postgres' own array types (uuid[], jsonb[]) are made of once a process, not once a
+    connection: the driver's question costs more than connecting, and comes amid a commit."""
+
+    async def _introspect_types(self, typeoids: Iterable[int], timeout: float) -> Any:
+        wanted = frozenset(typeoids)
+        if wanted in _TYPES:
+            return _TYPES[wanted], _ASKED_BEFORE
+        found, statement = await super()._introspect_types(typeoids, timeout)  # type: ignore[misc]
+        if all(oid < _FIRST_OF_A_DATABASE for oid in wanted):
+            _TYPES[wanted] = found
+        return found, statement
+
+
+_FIRST_OF_A_DATABASE = 16_384
+"""Types below it are Postgres' own and the same in every database."""
+_TYPES: dict[frozenset[int], Any] = {}
+_ASKED_BEFORE = SimpleNamespace(name="asked before")
+"""In the place of the statement that asked: it has a name, so the driver need not prepare again."""
+
+
 async def prepare_connection(connection: Connection) -> None:
     """Codecs of a new connection: jsonb as plain values, uuid as text."""
     await connection.set_type_codec(
@@ -104,8 +126,9 @@ async def open_pool(
         max_size=size or settings.database_pool_size,
         command_timeout=command_timeout,
         timeout=5.0,
-        max_inactive_connection_lifetime=60.0,
+        max_inactive_connection_lifetime=300.0,
         statement_cache_size=0 if pooled else 200,
+        connection_class=_SharedTypes,
         init=prepare_connection,
         reset=_leave_as_it_is,
         server_settings={} if pooled else {"application_name": name, **_SESSION},
