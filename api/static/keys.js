@@ -1,6 +1,8 @@
 // Keyboard shortcuts. Every one leads to something that is on the page as a link, button or field;
 // none decides anything. Off while somebody types, while an input method composes, and by choice.
 
+import { toLiveText } from "./focus.js";
+
 const PLACES = {
   o: "/", r: "/runs", q: "/queue", d: "/observe", c: "/calls", s: "/settings", h: "/help",
 };
@@ -57,7 +59,7 @@ const ACTIONS = {
   j: () => move(1),
   k: () => move(-1),
   x: pick,
-  l: () => document.querySelector("[data-call]")?.focus(),
+  l: () => toLiveText(),
 };
 
 function section(number) {

@@ -2,7 +2,7 @@
 // Only the model's text is added here, at the offsets that come with it.
 
 import { connection } from "./connection.js";
-import { heldFocus } from "./focus.js";
+import { followLiveText, heldFocus } from "./focus.js";
 import { alike, heldPlace, keepAlike } from "./kept.js";
 import { liveText } from "./live_text.js";
 import { renewed } from "./renewed.js";
@@ -114,6 +114,7 @@ function put(fresh) {
   for (const [old, region] of changed) {
     replace(old, region);
   }
+  followLiveText();
   scrollBack();
   document.title = head.dataset.title;
   if (announced.textContent !== head.dataset.say) {

@@ -10,6 +10,7 @@ from playwright.async_api import Locator, Page, expect
 
 from deploy.offline_model.server import OfflineModel
 from tests.pages.conftest import Tab
+from tests.stack import Stack
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +47,7 @@ async def test_the_whole_way_of_a_run_by_keys_alone(
 ) -> None:
     page = tab.page
     state = page.locator(".state-word")
-    model[0].rate = 150  # the first reply is there in seconds and lasts for seconds
+    model[0].rate = 15  # a reply lasts for longer than what is done while it comes
     await tab.open("/")
     await page.keyboard.press("n")
     await page.wait_for_url("**/runs/new*")
@@ -75,7 +76,6 @@ async def _interrupt_and_resume(page: Page, model: OfflineModel) -> None:
     """While the page changes under the hands; no key acts while somebody types."""
     text = page.locator("[data-call]").first
     await expect(text).to_contain_text("items")
-    model.rate = 15  # the reply lasts for longer than what is done while it comes
     await page.keyboard.press("l")
     await expect(text).to_be_focused()
     await text.evaluate("one => { one.dataset.old = 'yes'; }")
@@ -93,6 +93,33 @@ async def _interrupt_and_resume(page: Page, model: OfflineModel) -> None:
     await page.keyboard.press("r")
     await expect(page.get_by_role("button", name="Resume")).to_be_focused()
     await page.keyboard.press("Enter")
+
+
+async def test_the_focus_goes_from_a_text_that_ended_to_the_next_one(
+    tab: Tab, site: Stack, model: tuple[OfflineModel, str]
+) -> None:
+    """Also where nothing is written between the two."""
+    page = tab.page
+    text, state = page.locator("[data-call]").first, page.locator("#state-word")
+    model[0].rate = 15
+    await tab.open("/runs/new?kind=minutes")
+    await page.get_by_role("button", name="Run the sample document").click()
+    await page.wait_for_url(re.compile(r"/runs/[0-9a-f-]{36}$"))
+    path = f"/api{urlsplit(page.url).path}"
+    await expect(text).to_be_visible()
+    await page.keyboard.press("l")
+    await expect(text).to_be_focused()
+
+    assert (await site.call("POST", f"{path}/interrupt", {}))[0] == 202
+    await expect(state).to_contain_text("Interrupted")
+    await expect(text).to_have_count(0)
+    await expect(state).to_be_focused()
+    assert (await site.call("POST", f"{path}/resume", {}))[0] == 202
+    await expect(text).to_be_focused()
+
+    model[0].rate = 0
+    await expect(state).to_contain_text("Needs you")
+    await expect(state).to_be_focused()
 
 
 async def _decide_and_send_back(page: Page) -> None:
