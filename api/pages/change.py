@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from api import wire
+from api import differences, wire
+from api.differences import Difference, Hunk
 
 _EDGE = 2
 """Unchanged lines shown beside a change; longer stretches are folded."""
 _WORTH_FOLDING = 4
 
 
-def shown(diff: wire.Diff, links: tuple[Mapping[str, str], ...] = ()) -> Mapping[str, Any]:
-    """Facts for the template; `places` counts what changed."""
-    last = len(diff.hunks) - 1
-    return {
-        "from": diff.from_,
-        "to": diff.to,
-        "changed": diff.changed,
-        "level": diff.level,
-        "places": sum(hunk.op != "equal" for hunk in diff.hunks),
-        "links": links,
-        "hunks": [
-            _hunk(hunk, is_first=index == 0, is_last=index == last)
-            for index, hunk in enumerate(diff.hunks)
-        ],
-    }
+async def compared(
+    old: wire.Revision, new: wire.Revision, links: tuple[Mapping[str, str], ...] = ()
+) -> Mapping[str, Any]:
+    """Both revisions as facts for the template, compared in a thread."""
+    found = await asyncio.to_thread(differences.difference, old.body, new.body)
+    return {"from": old.number, "to": new.number, "links": links, **shown(found)}
 
 
-def _hunk(hunk: wire.DiffHunk, *, is_first: bool, is_last: bool) -> Mapping[str, Any]:
-    text = hunk.text or ""
-    if hunk.op != "equal":
-        return {"op": hunk.op, "text": text, "pieces": hunk.pieces or []}
+def shown(found: Difference) -> Mapping[str, Any]:
+    """`places` counts what changed."""
+    last = len(found.hunks) - 1
+    hunks = [
+        _hunk(hunk, is_first=index == 0, is_last=index == last)
+        for index, hunk in enumerate(found.hunks)
+    ]
+    places = sum(hunk["op"] != "equal" for hunk in hunks)
+    return {"level": found.level, "places": places, "changed": places > 0, "hunks": hunks}
+
+
+def _hunk(hunk: Hunk, *, is_first: bool, is_last: bool) -> Mapping[str, Any]:
+    if len(hunk.pieces) != 1:
+        return {"op": "replace", "pieces": hunk.pieces}
+    (only,) = hunk.pieces
+    text = only.text
+    if only.op != "equal":
+        return {"op": only.op, "text": text}
     lines = text.splitlines(keepends=True)
     head = [] if is_first else lines[:_EDGE]
     tail = [] if is_last else lines[max(len(head), len(lines) - _EDGE) :]

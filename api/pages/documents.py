@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from api import commands, diff, queries, wire
+from api import commands, queries, wire
 from api.files import exports
 from api.files.source_versions import add_source
 from api.http import requests
@@ -97,7 +97,7 @@ async def document_page(
         shown=shown,
         shown_html=await html_of(shown),
         schedule=await schedule(state_of(request), document, shown, sources),
-        change=pages_change.shown(await diff.compare(texts[0], texts[1]))
+        change=await pages_change.compared(texts[0], texts[1])
         if len(texts) == 2 and texts[0] and texts[1]
         else None,
     )

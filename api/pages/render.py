@@ -20,6 +20,7 @@ from api.http.short_ids import short
 from api.http.state import state_of
 from api.pages import prices as pages_prices
 from api.pages import view as pages_view
+from api.pages.changed_words import ChangedWords
 from api.pages.engine import EngineWatch
 from api.pages.folding import fold_texts
 from api.pages.spoken import spoken
@@ -210,6 +211,7 @@ def environment(locale: str) -> jinja2.Environment:
     made.filters.update(filters)
 
     made.filters.update(_of_the_moment(words))
+    made.filters.update(ChangedWords(words).filters())
     made.globals.update(
         locale=locale,
         lang=words.tag,
@@ -306,27 +308,27 @@ async def page(
     typed: Mapping[str, Any] | None = None,
     errors: Mapping[str, str] | None = None,
     refusal: Refused | None = None,
-    framed: bool = True,
     **facts: Any,
 ) -> Response:
-    """The template, with the frame around it unless it is a piece of a page."""
-    service = await service_of(request) if framed else None
-    viewer = viewer_of(request)
-    html = (
-        environment(viewer.locale)
-        .get_template(template)
-        .render(
-            now=datetime.now(UTC),
-            viewer=viewer,
-            section=section,
-            service=service,
-            typed=Typed(typed or {}),
-            errors=Typed(errors or {}),
-            refusal=refusal,
-            **facts,
-        )
+    """The template, with what the frame around it says."""
+    html = rendered(
+        request,
+        template,
+        section=section,
+        service=await service_of(request),
+        typed=Typed(typed or {}),
+        errors=Typed(errors or {}),
+        refusal=refusal,
+        **facts,
     )
     response = HTMLResponse(html, status, headers=HEADERS)
     if "lang" in request.query_params:
-        remember(request, response, LANGUAGE, viewer.locale)
+        remember(request, response, LANGUAGE, viewer_of(request).locale)
     return response
+
+
+def rendered(request: Request, template: str, **facts: Any) -> str:
+    """The template alone, for who looks."""
+    viewer = viewer_of(request)
+    made = environment(viewer.locale).get_template(template)
+    return made.render(now=datetime.now(UTC), viewer=viewer, **facts)

@@ -289,4 +289,7 @@ async def _sheet(read: _Read, asked: Asked, body: str) -> review_text.Sheet | No
         locked=read.locked,
         decided=decided,
     )
-    return await asyncio.to_thread(review_text.sheet, old, body, marks, unfolded=asked.whole)
+    split = asked.view == "split" and read.old is not None
+    return await asyncio.to_thread(
+        review_text.sheet, old, body, marks, unfolded=asked.whole, split=split
+    )

@@ -71,7 +71,8 @@ class Marks:
 
 @dataclass(kw_only=True)
 class Passage:
-    """`hunk` numbers its change, None where nothing changed; `quote` is its new text, trimmed;
+    """`hunk` numbers its change, None where nothing changed; `lines` are the unified text, `old`
+    and `new` the two sides: a sheet has either these or those. `quote` is its new text, trimmed;
     `contents` tells its old and new text from any other. `remarks` and `locks` are places in the
     person's lists."""
 
@@ -122,10 +123,12 @@ class Sheet:
     pending: int | None
 
 
-def sheet(old: str, new: str, marks: Marks, *, unfolded: bool = False) -> Sheet:
+def sheet(
+    old: str, new: str, marks: Marks, *, unfolded: bool = False, split: bool = False
+) -> Sheet:
     """The comparison of the texts with its marks. The same text twice is read, not compared."""
     found = differences.difference(old, new)
-    passages, places = _passages(found, new, marks)
+    passages, places = _passages(found, new, marks, split=split)
     texts = _Texts(passages, places, _Pair(old=old, new=new))
     elsewhere, stray = _put_issues(texts, marks.issues), _put_own(texts, marks)
     pieces = [piece for hunk in found.hunks for piece in hunk.pieces]
@@ -153,7 +156,7 @@ class _Place:
 
 
 def _passages(
-    found: differences.Difference, new: str, marks: Marks
+    found: differences.Difference, new: str, marks: Marks, *, split: bool
 ) -> tuple[list[Passage], list[_Place]]:
     quoted = _Quoted(_quoted(new, marks.issues))
     passages: list[Passage] = []
@@ -170,9 +173,9 @@ def _passages(
                     number=len(passages),
                     op=_op(pieces),
                     hunk=None if same else number,
-                    lines=_lines(bits),
-                    old=_lines(bit for bit in bits if bit.op != "insert"),
-                    new=_lines(bit for bit in bits if bit.op != "delete"),
+                    lines=() if split else _lines(bits),
+                    old=_lines(bit for bit in bits if bit.op != "insert") if split else (),
+                    new=_lines(bit for bit in bits if bit.op != "delete") if split else (),
                     quote=come.strip(),
                     contents="" if same else _digest(gone, come),
                     accepted=None if same else marks.decided.get(number),

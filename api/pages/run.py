@@ -12,9 +12,9 @@ from typing import Any, Unpack
 
 from fastapi import Request
 from markupsafe import Markup
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
-from api import diff, markdown, wire
+from api import markdown, wire
 from api.estimate_rest import rest_of
 from api.http.errors import Refusal
 from api.http.state import State, state_of
@@ -24,6 +24,7 @@ from api.pages import run_events, run_output
 from api.pages import view as pages_view
 from api.pages.calendars import has_calendar
 from api.pages.render import HEADERS, Sent, page, words_of
+from api.pages.renderings import Pieces, Renderings, render_for_many
 from api.pages.rounds import rounds
 from api.pages.run_output import shortened
 from api.pages.run_rows import RunReader, RunRows
@@ -70,10 +71,14 @@ async def _regions(request: Request, rows: RunRows) -> Response:
     tag = f'W/"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={**HEADERS, "ETag": tag})
-    facts = await _facts(request, rows)
-    response = await page(request, "run_regions.html", framed=False, **facts)
-    response.headers["ETag"] = tag
-    return response
+
+    async def made() -> Pieces:
+        facts = await _facts(request, rows)
+        return render_for_many(request, "run_regions.html", **facts)
+
+    have = sorted(set(request.query_params.getlist("have")))
+    html = await state_of(request).one(Renderings).html((tag, *have), made)
+    return HTMLResponse(html, headers={**HEADERS, "ETag": tag})
 
 
 async def _facts(request: Request, rows: RunRows) -> dict[str, Any]:
@@ -214,7 +219,7 @@ async def _change(
     if old.number != run.base_revision and run.base_revision is not None:
         href = f"/documents/{run.document_id}?from={run.base_revision}&to={new.number}#shown"
         links = ({"href": href, "word": words_of(request).text("all changes of this run")},)
-    return pages_change.shown(await diff.compare(old, new), links)
+    return await pages_change.compared(old, new, links)
 
 
 def _versions(

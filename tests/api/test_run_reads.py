@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -96,6 +97,18 @@ async def test_a_refresh_asks_few_statements_and_one_where_nothing_changed(api: 
         assert (status, newer != tag) == (200, True)
         assert "more" in text
         assert len(asked) <= MOST, asked
+
+
+async def test_viewers_of_one_moment_share_what_is_shown_but_no_key_of_a_form(api: Api) -> None:
+    run, _ = await _at_work(api)
+    shown = [text for _, _, text in await asyncio.gather(*(_refresh(api, run) for _ in range(5)))]
+    found = [re.findall(r'name="idempotency_key" value="([^"]+)"', text) for text in shown]
+    keys = [key for one in found for key in one]
+    assert len(found[0]) > 1
+    assert len(keys) == len(set(keys)) == 5 * len(found[0])
+    assert len({re.sub("|".join(keys), "", text) for text in shown}) == 1
+    await api.pool.execute("UPDATE issues SET quote = 'the green box'")
+    assert "the green box" in (await _refresh(api, run))[2]
 
 
 @pytest.mark.parametrize(

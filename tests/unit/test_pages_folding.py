@@ -9,7 +9,13 @@ from api.pages import render
 from api.pages.folding import fold_texts
 from api.texts import text
 
-WORDS = {"All": "全部", "at 5%%": "按 5%%", "quick & <b>": "快 & <b>", "a\nb": "甲\n乙"}
+WORDS = {
+    "All": "全部",
+    "at 5%%": "按 5%%",
+    "quick & <b>": "快 & <b>",
+    "a\nb": "甲\n乙",
+    "%(x)s of <b>": "<b>：%(x)s、%(x)s，5%%",
+}
 TEMPLATES = (
     '{{ _("All") }}',
     "<a title=\"{{ _('All') }}\">{{ x }}{{ _(\"All\") }} · {{ _('quick & <b>') }}</a>",
@@ -18,6 +24,9 @@ TEMPLATES = (
     '{% set all = _("All") %}{{ all }}{{ {"_": _("All")}["_"] }}',
     "{{ _('All').upper() }}{{ _('a\\nb') }}",
     '{{ _("All %(x)s", x=x) }}{{ _(x) }}{{ _("All", x=x) }}{{ [_, _] | length }}',
+    '{{ _("%(x)s of <b>", x=x) }}{{ _("%(x)s of <b>", x=_("All")) }}{{ _("at 5%%", x=1) }}',
+    '{{ _("%(x)s of <b>", x=_("%(x)s of <b>", x=[x, 1] | join(", "))) }}',
+    '{{ ("<" ~ _("%(x)s of <b>", x=x)) }}{{ _("%(x)s of <b>", x=x).upper() | length }}',
     '{% trans %}All{% endtrans %}{% macro m(a=_("All")) %}{{ a }}{% endmacro %}{{ m() }}',
     "_('All') {# _('All') #}",
 )
@@ -52,9 +61,11 @@ def test_a_folded_text_is_looked_up_once() -> None:
         return WORDS[msgid]
 
     fold_texts(made, wording)
-    template = made.from_string('{% for _n in range(9) %}{{ _("All") }}{% endfor %}')
-    assert template.render() == template.render() == "全部" * 9
-    assert asked == ["All"]
+    template = made.from_string(
+        '{% for n in range(3) %}{{ _("All") }}{{ _("a\\nb", n=n) }}{% endfor %}'
+    )
+    assert template.render() == template.render() == "全部甲\n乙" * 3
+    assert asked == ["All", "a\nb"]
 
 
 @pytest.mark.parametrize("locale", text.available())

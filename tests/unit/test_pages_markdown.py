@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from api import wire
+from api.differences import Difference, Hunk, Op, Piece
 from api.markdown import render
 from api.pages import change as pages_change
 
@@ -46,22 +46,14 @@ def test_tables_lists_and_emphasis_stay() -> None:
     assert 'rel="noopener noreferrer nofollow"' in html
 
 
-def _hunk(op: str, text: str) -> wire.DiffHunk:
-    return wire.DiffHunk(op=op, old=1, new=1, text=text)  # type: ignore[arg-type]
+def _hunk(op: Op, text: str) -> Hunk:
+    return Hunk(old=1, new=1, pieces=(Piece(op=op, text=text),))
 
 
 def test_long_unchanged_stretches_are_folded_and_none_of_their_text_is_lost() -> None:
     lines = "".join(f"line {number}\n" for number in range(20))
-    diff = wire.Diff(
-        document_id="d",
-        **{"from": 0},
-        to=1,
-        algorithm="a",
-        level="words",
-        changed=True,
-        hunks=[_hunk("equal", lines), _hunk("insert", "new\n"), _hunk("equal", lines)],
-    )
-    shown = pages_change.shown(diff)
+    hunks = (_hunk("equal", lines), _hunk("insert", "new\n"), _hunk("equal", lines))
+    shown = pages_change.shown(Difference(level="words", hunks=hunks))
     first, middle, last = shown["hunks"]
     assert shown["places"] == 1
     assert middle["text"] == "new\n"

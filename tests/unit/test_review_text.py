@@ -218,3 +218,9 @@ def test_a_change_is_told_from_any_other_by_its_contents() -> None:
     longer = "Another passage stands above it.\n\n" + NEW
     assert first in contents(longer)  # wherever it stands
     assert first not in contents(NEW.replace("12", "13"))
+
+
+def test_only_the_lines_of_the_asked_view_are_made() -> None:
+    unified, split = (passages(sheet(OLD, NEW, Marks(), split=one)) for one in (False, True))
+    assert all(one.lines and not (one.old or one.new) for one in unified)
+    assert all(one.old and one.new and not one.lines for one in split)
