@@ -305,7 +305,7 @@ def steps_table(steps: Sequence[Json]) -> RenderableType:
         table.add_row(
             str(step.get("seq", "")),
             f"{step_name(step['name'])}{attempt}",
-            str(step.get("round", "")),
+            str(step.get("round") or "–"),
             Text(_step_status(step)),
             f"{parts.get('done', 0)}/{parts.get('total', 0)}" if parts else "",
             _number(step.get("score")),

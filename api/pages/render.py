@@ -191,6 +191,7 @@ def environment(locale: str) -> jinja2.Environment:
         "compact": words.compact,
         "money": words.money,
         "clock": clock,
+        "aside": lambda said: words.text(" ({what})").format(what=said),
         "duration": words.duration,
         "spoken": spoken,
         "iso": _iso,

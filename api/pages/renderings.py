@@ -63,5 +63,5 @@ def render_for_many(request: Request, template: str, **facts: Any) -> Pieces:
     """The template, cut where keys of forms belong."""
     mark = new_id()  # nobody can know it, so no text holds it
     facts |= {"new_key": lambda: mark, "typed": Typed(), "errors": Typed(), "refusal": None}
-    html = rendered(request, template, section="", service=None, **facts)
+    html = rendered(request, template, section="", **facts)
     return tuple(html.split(mark))

@@ -29,6 +29,7 @@ from api.pages.rounds import rounds
 from api.pages.run_output import shortened
 from api.pages.run_rows import RunReader, RunRows
 from api.pages.schedule import ledger, open_ones, schedule, schedules
+from api.pages.service_watch import ServiceWatch
 from api.pages.timeline import timeline
 from api.pages.viewer import viewer_of
 from api.pages.waste import waste_lines
@@ -60,20 +61,21 @@ async def run_page(
         return await _regions(request, rows)
     run = rows.run
     beside = await queries_console.neighbours(state.pool, run.created_at, run.id)
-    facts = await _facts(request, rows)
-    return await page(request, "run.html", section="/runs", beside=beside, **sent, **facts)
+    facts = {**await _facts(request, rows), "alone": False, "beside": beside}
+    return await page(request, "run.html", section="/runs", **sent, **facts)
 
 
 async def _regions(request: Request, rows: RunRows) -> Response:
     viewer = viewer_of(request)
-    told = (_PROCESS, rows.version, viewer.locale, viewer.zone_name)
+    service = await state_of(request).one(ServiceWatch).look(request)
+    told = (_PROCESS, rows.version, service, viewer.locale, viewer.zone_name)
     # A weak one: whatever compresses the answer leaves it as it is.
     tag = f'W/"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers={**HEADERS, "ETag": tag})
 
     async def made() -> Pieces:
-        facts = await _facts(request, rows)
+        facts = {**await _facts(request, rows), "alone": True, "service": service}
         return render_for_many(request, "run_regions.html", **facts)
 
     have = sorted(set(request.query_params.getlist("have")))

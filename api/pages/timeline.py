@@ -83,6 +83,11 @@ class Timeline:
     ended: datetime
     has_short: bool
 
+    @property
+    def tones(self) -> frozenset[str]:
+        """Those that the bars of its steps have: the legend tells them and no other."""
+        return frozenset(line.tone for line in self.lines if line.step)
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Wait:

@@ -111,6 +111,11 @@ function put(fresh) {
         : old.dataset.version !== region.dataset.version,
     );
   const scrollBack = heldPlace(page);
+  const notices = document.getElementById("notices");
+  const said = fresh.getElementById("notices");
+  if (said && !alike(notices, said)) {
+    replace(notices, said); // a worker that is gone, or is there again, is no event of the run
+  }
   for (const [old, region] of changed) {
     replace(old, region);
   }

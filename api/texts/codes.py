@@ -47,6 +47,7 @@ WAITS: Wordings = {
     ),
     "working": (
         N_("Waits for the model's reply: {step}, round {round}."),
+        N_("Waits for the model's reply: {step}."),
         N_("Work is under way."),
     ),
     "waiting_retry": (

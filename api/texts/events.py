@@ -40,10 +40,15 @@ EVENT: Wordings = {
     ),
     "step_started": (
         N_("Round {round}: {name} started, attempt {attempt}"),
+        N_("{name} started, attempt {attempt}"),
         N_("Step started"),
     ),
-    "step_succeeded": (N_("Round {round}: {name} done"), N_("Step done")),
-    "step_failed": (N_("Round {round}: {name} stopped"), N_("Step stopped")),
+    "step_succeeded": (N_("Round {round}: {name} done"), N_("{name} done"), N_("Step done")),
+    "step_failed": (
+        N_("Round {round}: {name} stopped"),
+        N_("{name} stopped"),
+        N_("Step stopped"),
+    ),
     "round_finished": (
         N_("Round {round} finished with score {score}"),
         N_("Round {round} finished"),
@@ -60,6 +65,7 @@ EVENT: Wordings = {
     "issue_waived": (N_("Issue I{number} waived"), N_("Issue waived")),
     "call_started": (
         N_("Round {round}: {name}, call {number} to the model for {part}"),
+        N_("{name}, call {number} to the model for {part}"),
         N_("Call to the model started"),
     ),
     "call_ended": (
@@ -67,7 +73,12 @@ EVENT: Wordings = {
             "Round {round}: {name}, call {number} for {part} ended; of about {prompt_sent} tokens "
             "the server counted {prompt_counted}: it may have cut the prompt"
         ),
+        N_(
+            "{name}, call {number} for {part} ended; of about {prompt_sent} tokens "
+            "the server counted {prompt_counted}: it may have cut the prompt"
+        ),
         N_("Round {round}: {name}, call {number} for {part} ended, items kept: {items_kept}"),
+        N_("{name}, call {number} for {part} ended, items kept: {items_kept}"),
         N_("Call to the model ended"),
     ),
     "budget_warning": (N_("A limit is near: {used} of {limit} used"), N_("A limit is near")),

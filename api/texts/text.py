@@ -123,11 +123,14 @@ class Catalogue:
         """The sentence of a code: the first wording whose named places are all known.
 
         An unknown code is shown as it is, so that a newer worker is never silent on an older page.
+        Round 0 is none: a draft comes before the first.
         """
         if not code:
             return ""
         known = {
-            key: self._place(value) for key, value in (params or {}).items() if value is not None
+            key: self._place(value)
+            for key, value in (params or {}).items()
+            if value is not None and not (key == "round" and value == 0)
         }
         if family == "field" and "found" in known:
             known["found"] = self.sentence("found", known["found"])

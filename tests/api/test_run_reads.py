@@ -15,6 +15,7 @@ import pytest
 
 from deploy.database import new_id, prepare_connection
 from tests.api.harness import Api
+from tests.eventually import eventually
 from tests.read_rows import add_call, add_events, add_issue, add_run, add_step, insert
 
 MOST = 8
@@ -27,7 +28,8 @@ class _Counting(asyncpg.Connection):
     asked: list[str]
 
     async def _execute(self, query: str, *more: Any, **named: Any) -> Any:
-        self.asked.append(" ".join(query.split()))
+        if "AS worker_alive" not in query:  # asked every some seconds, for all runs at once
+            self.asked.append(" ".join(query.split()))
         return await super()._execute(query, *more, **named)  # type: ignore[misc]  # untyped there
 
 
@@ -74,8 +76,14 @@ async def _refresh(api: Api, run: str, tag: str = "") -> tuple[int, str, str]:
     return answer.status_code, answer.headers.get("etag", ""), answer.text
 
 
+async def _told_of_the_engine(api: Api, run: str) -> bool:
+    """Temporal is not here; that is found beside the pages and changes what they say."""
+    return "Temporal does not answer." in (await _refresh(api, run))[2]
+
+
 async def test_a_refresh_asks_few_statements_and_one_where_nothing_changed(api: Api) -> None:
     run, call = await _at_work(api)
+    await eventually(lambda: _told_of_the_engine(api, run), seconds=30, what="the first look at it")
     async with _counted(api) as asked:
         _, tag, text = await _refresh(api, run)
         assert "so far" in text
@@ -101,6 +109,7 @@ async def test_a_refresh_asks_few_statements_and_one_where_nothing_changed(api: 
 
 async def test_viewers_of_one_moment_share_what_is_shown_but_no_key_of_a_form(api: Api) -> None:
     run, _ = await _at_work(api)
+    await eventually(lambda: _told_of_the_engine(api, run), seconds=30, what="the first look at it")
     shown = [text for _, _, text in await asyncio.gather(*(_refresh(api, run) for _ in range(5)))]
     found = [re.findall(r'name="idempotency_key" value="([^"]+)"', text) for text in shown]
     keys = [key for one in found for key in one]
@@ -109,6 +118,24 @@ async def test_viewers_of_one_moment_share_what_is_shown_but_no_key_of_a_form(ap
     assert len({re.sub("|".join(keys), "", text) for text in shown}) == 1
     await api.pool.execute("UPDATE issues SET quote = 'the green box'")
     assert "the green box" in (await _refresh(api, run))[2]
+
+
+async def test_a_refresh_brings_what_every_page_says_about_the_service(api: Api) -> None:
+    run, _ = await _at_work(api)
+    _, tag, text = await _refresh(api, run)
+    assert "No new work is taken." not in text
+    drain = {"draining": True, "note": "a <deploy>"}
+    assert (await api.call("PUT", "/api/switches", drain)).status == 200
+
+    async def told() -> str | None:
+        status, _, newer = await _refresh(api, run, tag)
+        return newer if status == 200 else None
+
+    text = await eventually(told, seconds=30, what="the notice")
+    assert "No new work is taken." in text
+    assert "a &lt;deploy&gt;" in text
+    whole = (await api.client.get(f"/runs/{run}", headers={"accept": "text/html"})).text
+    assert whole.count('id="notices"') == 1
 
 
 @pytest.mark.parametrize(

@@ -278,3 +278,18 @@ def test_a_time_that_may_be_sent_has_a_day_before_and_after_it_in_every_zone() -
         with pytest.raises(ValueError, match="1970 to 9998"):
             within(datetime.fromisoformat(at))
     assert within(datetime.fromisoformat("1970-01-01T02:00:00+02:00")) == EARLIEST
+
+
+@pytest.mark.parametrize(
+    ("family", "code", "params", "said"),
+    [
+        ("event", "step_started", {"name": "Draft", "attempt": 1}, "Draft started, attempt 1"),
+        ("event", "step_succeeded", {"name": "Draft"}, "Draft done"),
+        ("waits", "working", {"step": "Draft"}, "Waits for the model's reply: Draft."),
+    ],
+)
+def test_a_draft_is_of_no_round(
+    family: str, code: str, params: dict[str, object], said: str
+) -> None:
+    assert WORDS.sentence(family, code, {**params, "round": 0}) == said
+    assert "1" in WORDS.sentence(family, code, {**params, "round": 1})

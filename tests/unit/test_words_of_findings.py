@@ -13,7 +13,8 @@ from activities.model.outcomes import CUT_BY_LENGTH, FILTERED, NORMAL, REFUSED
 from api.texts import codes, findings, text
 from deploy.offline_model.findings import Category
 from tests.architecture.sources import ROOT, parsed
-from workflows.kinds.problems_zh import SENTENCES, in_chinese, in_english
+from workflows.kinds.facts import languages
+from workflows.kinds.problems_zh import LANGUAGES, SENTENCES, in_chinese, in_english
 
 KINDS = ROOT / "workflows" / "kinds"
 FOR_MODELS_OR_LOGS = {"check.py", "checked.py", "scopes.py", "drafting.py", "problems_zh.py"}
@@ -31,6 +32,10 @@ COMPOSED = {
     ),
     "The source X of this decision.": "The source never speaks of this decision.",
 }
+UNREAD = (
+    "The source is in a language that is not read here ({}): "
+    "numbers, dates and names were not checked by rule."
+)
 WORDS = text.catalogue("zh_Hans")
 HAN = re.compile("[\u3400-\u9fff]")
 
@@ -72,6 +77,17 @@ def test_what_a_rule_said_in_chinese_is_read_in_english_too(english: str) -> Non
     assert in_english(in_chinese(said)) == said
     assert text.catalogue("en").told(in_chinese(said)) == said
     assert WORDS.told(said) == in_chinese(said)
+
+
+def test_a_language_that_is_not_read_is_named_in_the_readers_language() -> None:
+    assert set(LANGUAGES) == languages.TOLD
+    said = UNREAD.format("Turkish")
+    assert in_chinese(said) == "来源的语言（土耳其语）无法读取：未按规则核对数字、日期和名称。"
+    for name in LANGUAGES:
+        named = UNREAD.format(name)
+        assert in_english(in_chinese(named)) == named
+        assert name not in in_chinese(named)
+    assert "“Turkish”" in in_chinese("“Turkish” is a placeholder.")
 
 
 def test_what_nobody_of_ours_said_stays_as_it_is() -> None:

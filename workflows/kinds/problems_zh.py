@@ -8,6 +8,7 @@ sentence of theirs stands here and finds its way back.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from workflows.kinds.kind import Material
 
@@ -232,6 +233,37 @@ SENTENCES: tuple[tuple[str, str], ...] = (
 )
 
 
+LANGUAGES = {
+    "Arabic": "阿拉伯语",
+    "Cyrillic": "使用西里尔字母的语言",
+    "Dutch": "荷兰语",
+    "French": "法语",
+    "German": "德语",
+    "Greek": "希腊语",
+    "Hebrew": "希伯来语",
+    "Indic": "印度诸语言",
+    "Indonesian": "印度尼西亚语",
+    "Italian": "意大利语",
+    "Japanese": "日语",
+    "Korean": "韩语",
+    "Polish": "波兰语",
+    "Portuguese": "葡萄牙语",
+    "Spanish": "西班牙语",
+    "Swedish": "瑞典语",
+    "Thai": "泰语",
+    "Turkish": "土耳其语",
+    "Vietnamese": "越南语",
+}
+"""Those that the rules can tell and do not read; filled into the sentences that say so."""
+_IN_ENGLISH = {chinese: english for english, chinese in LANGUAGES.items()}
+
+
+def _fill(sentence: str, places: Sequence[str], names: Mapping[str, str]) -> str:
+    """A quotation may be the name of a language; it stays as it is."""
+    names_one = "language that is not read" in sentence or "的语言（" in sentence
+    return sentence.format(*(names.get(one, one) if names_one else one for one in places))
+
+
 def _pattern(sentence: str) -> re.Pattern[str]:
     """Of a sentence whose places are filled, the longest fillings last."""
     parts = re.split(r"\{\d\}", sentence)
@@ -266,7 +298,7 @@ def in_chinese(problem: str) -> str:
     for pattern, chinese in _PATTERNS:
         found = pattern.fullmatch(problem)
         if found is not None:
-            return chinese.format(*found.groups())
+            return _fill(chinese, found.groups(), LANGUAGES)
     return problem
 
 
@@ -276,5 +308,6 @@ def in_english(problem: str) -> str:
         found = pattern.fullmatch(problem)
         if found is not None:
             places = found.groupdict()
-            return english.format(*(places[f"p{at}"] for at in range(len(places))))
+            named = [places[f"p{at}"] for at in range(len(places))]
+            return _fill(english, named, _IN_ENGLISH)
     return problem

@@ -55,6 +55,8 @@ _OTHERS = {
 }
 _ENGLISH_WORDS = frozenset(_ENGLISH.split())
 _OTHER_WORDS = {name: frozenset(words.split()) for name, words in _OTHERS.items()}
+TOLD = frozenset(_SCRIPTS) | frozenset(_OTHERS)
+"""The names of languages and scripts that a finding may tell."""
 FEWEST_WORDS = 12
 """Fewer words tell no language."""
 MOST_FOREIGN = 0.15
