@@ -67,6 +67,7 @@ async def observe(pool: Pool, wanted: Scope, *, simulated: bool) -> told.Observe
         times, error = await _steps(connection, scope)
         created = await reads.runs_created(connection, scope, grain)
         ended = await reads.runs_ended(connection, scope, grain)
+        stopped = await reads.stops(connection, scope)
         counted = _sums([row for row in merged if simulated or row["model"] != SIMULATED])
         return told.Observed(
             from_=scope.from_,
@@ -84,8 +85,8 @@ async def observe(pool: Pool, wanted: Scope, *, simulated: bool) -> told.Observe
             cost=_cost_by(counted),
             waste=await _waste(connection, scope, counted, simulated=simulated),
             saved_by_continuation=_saved(counted),
-            guardrail_stops=await _stops(connection, scope),
-            interrupts=await _interrupts(connection, scope),
+            guardrail_stops=stopped["stops"],
+            interrupts=_interrupts(stopped),
             queue=await _queue(connection),
             series=_series(scope, grain, counted, created, ended),
             workers=await queries.workers(connection),
@@ -296,14 +297,9 @@ def _saved(sums: _Sums) -> told.Saved:
     )
 
 
-async def _stops(reader: Reader, scope: Scope) -> dict[str, int]:
-    return {row["code"] or "": row["stops"] for row in await reads.guardrail_stops(reader, scope)}
-
-
-async def _interrupts(reader: Reader, scope: Scope) -> told.Interrupts:
-    count = await reads.interrupts(reader, scope)
-    took = await reads.interrupt_times(reader, scope) or (None, None)
-    return told.Interrupts(count=count, p50_ms=_ms(took[0]), p95_ms=_ms(took[1]))
+def _interrupts(stopped: Row) -> told.Interrupts:
+    took = stopped["took"] or (None, None)
+    return told.Interrupts(count=stopped["interrupts"], p50_ms=_ms(took[0]), p95_ms=_ms(took[1]))
 
 
 async def _queue(reader: Reader) -> told.Queue:

@@ -149,12 +149,16 @@ async def steps_summed(reader: Reader, scope: Scope) -> Sequence[Row]:
 
 async def steps_lasted(reader: Reader, scope: Scope) -> Sequence[Row]:
     """The same of any range, from the rows."""
-    runs, filters, arguments = scope.narrow("s")
+    fits, arguments = scope.of_every()
     return await reader.fetch(
         f"""
-        SELECT s.name, m.measure, {BUCKET} AS bucket, count(*) AS steps
-        FROM steps s {runs} {LASTED}
-        WHERE s.ended_at >= $1 AND s.ended_at < $2 AND s.status = 'SUCCEEDED' {filters}
+        WITH every AS (
+            SELECT s.run_id, s.name, s.queued_at, s.started_at, s.ended_at FROM steps s
+            WHERE s.ended_at >= $1 AND s.ended_at < $2 AND s.status = 'SUCCEEDED'),
+        s AS (
+            SELECT every.name, every.queued_at, every.started_at, every.ended_at
+            FROM every WHERE {fits})
+        SELECT s.name, m.measure, {BUCKET} AS bucket, count(*) AS steps FROM s {LASTED}
         GROUP BY 1, 2, 3
         """,  # noqa: S608
         *arguments,

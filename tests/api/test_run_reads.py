@@ -1,5 +1,5 @@
-"""What the page of a run asks the database: little where something changed, next to nothing where
-nothing did, and once for all who look."""
+"""What pages ask the database, above all that of a run: little where something changed, next to
+nothing where nothing did, and once for all who look."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import asyncpg
@@ -184,3 +184,20 @@ async def test_a_search_reads_the_texts_once_for_its_rows_and_its_counts(
         answer = await api.client.get(asked_for, headers={"accept": "text/html"})
         assert answer.status_code == 200
         assert len([statement for statement in asked if "v.body" in statement]) == 1, asked
+
+
+async def test_stops_and_interrupts_of_a_kind_are_asked_for_at_once(api: Api) -> None:
+    runs = [await add_run(api.pool, kind=kind) for kind in ("minutes", "text")]
+    stop = {"type": "guardrail_stop", "actor": "worker", "data": {"code": "spinning"}}
+    for run in runs:
+        event = {"run_id": run, "request_id": None, "at": datetime.now(UTC) - timedelta(seconds=9)}
+        await insert(api.pool, "run_events", seq=7, **stop, **event)
+        await insert(
+            api.pool, "run_events", seq=8, type="run_interrupted", actor="ana", data={}, **event
+        )
+    for query, count in (("?kind=text", 1), ("?profile=none", 0), ("", 2)):
+        async with _counted(api) as asked:
+            seen = (await api.get(f"/api/observe{query}")).json
+        assert seen["guardrail_stops"] == ({"spinning": count} if count else {})
+        assert seen["interrupts"]["count"] == count
+        assert sum("run_events" in statement for statement in asked) == 1, asked
