@@ -266,8 +266,9 @@ async def _claim_once(
             falls_back_after=prepared.chosen.falls_back_after,
         )
 
-    async with tools.turns:
-        return await committed(Hook.CLAIM, tools.pool, work, patience=float("inf"))
+    return await tools.in_turn(
+        lambda: committed(Hook.CLAIM, tools.pool, work, patience=float("inf"), waits=False)
+    )
 
 
 def _moved_on(run: RunRow, prepared: _Prepared, plan_id: str | None) -> bool:

@@ -7,10 +7,12 @@ epoch that was read. Recordings come first, then drafts, then rounds: others wai
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
+import asyncpg
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
@@ -74,6 +76,9 @@ class Sweep:
             except RPCError as error:
                 log.warning("run not swept", extra={"run_id": row["id"], "error": error.status})
                 continue
+            except asyncpg.LockNotAvailableError:
+                log.warning("run not swept, somebody holds it", extra={"run_id": row["id"]})
+                continue
             if done is not None:
                 counts[done] += 1
         await forget_bodies(self.tools.pool, self.tools.settings.body_retention_days)
@@ -102,9 +107,10 @@ class Sweep:
             except RPCError as error:
                 log.warning("signal stays due", extra={"run_id": row["id"], "error": error.status})
                 continue
-            async with self.tools.pool.acquire() as connection:
-                await acknowledge(connection, row["id"], row["move_seq"])
             sent += 1
+            with contextlib.suppress(asyncpg.LockNotAvailableError):  # due, so sent again
+                async with self.tools.pool.acquire() as connection:
+                    await acknowledge(connection, row["id"], row["move_seq"])
         return sent
 
     async def _signal(self, row: Row) -> None:

@@ -6,13 +6,16 @@ Captured on the activity instances; never travels in an input.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import asyncpg
 
 from activities.owning.death import Witness
 from activities.owning.presence import Presence
 from activities.owning.watch import InFlight
-from deploy.database import Pool
+from deploy.database import Pool, Result
 from deploy.settings import Settings
 from workflows.kinds.kind import Kind
 
@@ -23,6 +26,8 @@ TURNS = 4
 """So many steps at once do what is not yet paid or already stored: reading, cutting, claiming,
 wording a request, judging a result. A busy worker thus lets work wait before its request, not a
 reply before its commit, where a dead worker loses it."""
+HELD_AGAIN = 2.0
+"""Seconds at most until a run that somebody holds is tried again."""
 
 
 @dataclass(kw_only=True)
@@ -48,3 +53,16 @@ class Tools:
     def worker(self) -> str:
         """This process's id as rows name it."""
         return str(self.presence.identity)
+
+    async def in_turn(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """A short transaction, in a turn. Whoever's run somebody holds waits outside of it for the
+        next try: as many held runs as there are turns would let no other one begin."""
+        delay = 0.05
+        while True:
+            async with self.turns:
+                try:
+                    return await work()
+                except asyncpg.LockNotAvailableError:
+                    pass
+            await asyncio.sleep(delay)
+            delay = min(delay * 1.7, HELD_AGAIN)

@@ -29,7 +29,7 @@ from api.http.cursors import BadCursor
 from api.http.edge import Edge
 from api.http.errors import Refusal, on_misfit, on_refusal, problem
 from api.http.principals import Scope
-from api.http.state import State, request_id_of
+from api.http.state import LOCK_WAIT, State, request_id_of
 from api.moves import draft_routes, locks
 from api.moves.signals import Signals
 from api.pages import routes as pages
@@ -118,7 +118,9 @@ def _add_documentation(app: FastAPI) -> None:
 @contextlib.asynccontextmanager
 async def _running(state: State) -> AsyncIterator[None]:
     pooled = await behind_pooler(state.settings)
-    state.pool = await open_pool(state.settings, name="redraft-api", pooled=pooled)
+    state.pool = await open_pool(
+        state.settings, name="redraft-api", lock_wait=LOCK_WAIT, pooled=pooled
+    )
     state.signals = Signals(state.settings, state.pool)
     first = asyncio.create_task(_first_profile(state))
     sums = asyncio.create_task(keep_summed(state.pool), name="sums")

@@ -43,6 +43,7 @@ AWAY = (
     asyncpg.QueryCanceledError,
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.IdleSessionTimeoutError,
+    asyncpg.LockNotAvailableError,  # somebody keeps the rows for long: `lock_wait`
 )
 """The database cannot answer now; whether the last commit landed is not known."""
 
@@ -57,6 +58,8 @@ COLLISIONS = (
 _SESSION = {"idle_in_transaction_session_timeout": "5000"}
 """Milliseconds. A process that stands still inside a transaction, or whose network does, would keep
 the run's lock for as long: nobody could interrupt the run or take it over."""
+_LONG_WAIT = 0.1
+"""Seconds. Who waited longer for a lock did not collide: somebody holds it (`open_pool`)."""
 
 
 def new_id() -> str:
@@ -114,12 +117,16 @@ async def open_pool(
     name: str,
     size: int = 0,
     command_timeout: float = 15.0,
+    lock_wait: float = 0.0,
     pooled: bool = False,
 ) -> Pool:
     """A pool of up to `size` connections; opens none until one is needed.
 
+    `lock_wait`: seconds after which a statement gives up waiting for rows that somebody holds, and
+    its connection is for others until it is tried again (0 = it waits as long as any command).
     `pooled`: a pooler may sit in between, so no statement is kept prepared.
     """
+    session = {**_SESSION, "lock_timeout": f"{lock_wait * 1000:.0f}"}
     pool = await asyncpg.create_pool(
         settings.database_url,
         min_size=0,
@@ -131,7 +138,7 @@ async def open_pool(
         connection_class=_SharedTypes,
         init=prepare_connection,
         reset=_leave_as_it_is,
-        server_settings={} if pooled else {"application_name": name, **_SESSION},
+        server_settings={} if pooled else {"application_name": name, **session},
     )
     assert pool is not None, "create_pool returns a pool when awaited"
     return pool
@@ -143,19 +150,21 @@ async def transaction(
     *,
     patience: float = 0.0,
     collisions: int = 8,
+    waits: bool = True,
 ) -> Result:
     """Runs `work` in one transaction and repeats it whole when another was in the way.
 
-    While the database is away it is tried again for `patience` seconds (`float("inf")` = until it
-    works). `work` may therefore run more than once although it was committed: it must look at the
-    rows first. Raises the last error.
+    While the database is away, or somebody holds the rows, it is tried again for `patience` seconds
+    (`float("inf")` = until it works); unless it `waits`, held rows are raised. `work` may
+    therefore run more than once although it was committed: it must look at the rows first. Raises
+    the last error.
     """
 
     async def whole(connection: Connection) -> Result:
         async with connection.transaction():
             return await work(connection)
 
-    return await reading(pool, whole, patience=patience, collisions=collisions)
+    return await reading(pool, whole, patience=patience, collisions=collisions, waits=waits)
 
 
 async def reading(
@@ -164,25 +173,36 @@ async def reading(
     *,
     patience: float = 0.0,
     collisions: int = 0,
+    waits: bool = True,
 ) -> Result:
     """`work` on a connection, tried again like a transaction but without one: for statements whose
     answers need not be of one moment."""
     began, tries, delay = time.monotonic(), 0, 0.02
     while True:
+        tried = time.monotonic()
         try:
             async with pool.acquire() as connection:
+                tried = time.monotonic()
                 return await work(connection)
-        except COLLISIONS:
-            tries += 1
-            if tries > collisions:
-                raise
-            await asyncio.sleep(random.uniform(0, 0.01) * tries)
-        except AWAY as error:
-            if time.monotonic() - began >= patience:
+        except (*COLLISIONS, *AWAY) as error:
+            if isinstance(error, COLLISIONS) and not _held(error, tried):
+                tries += 1
+                if tries > collisions:
+                    raise
+                await asyncio.sleep(random.uniform(0, 0.01) * tries)
+                continue
+            held = _held(error, tried)
+            if time.monotonic() - began >= patience or (held and not waits):
                 raise
             log.warning(
-                "database away, work waits",
+                "rows held, work waits" if held else "database away, work waits",
                 extra={"error": type(error).__name__, "seconds": round(delay, 2)},
             )
             await asyncio.sleep(delay)
             delay = min(delay * 1.7, 2.0)
+
+
+def _held(error: Exception, tried: float) -> bool:
+    """Whether it was waited for in vain, and not refused at once."""
+    waited = time.monotonic() - tried > _LONG_WAIT
+    return isinstance(error, asyncpg.LockNotAvailableError) and waited

@@ -251,6 +251,19 @@ SAID: tuple[tuple[str, str], ...] = (
         "no pooler in between: a worker's death can be proved",
         "中间没有连接池：可以证实工作进程已死亡",
     ),
+    (
+        "no transaction keeps rows of runs from the others",
+        "没有事务长时间占住运行的数据行",
+    ),
+    (
+        "held in an open transaction for over {0} s, so these rows can neither be moved nor "
+        "stored: session {1}",
+        "未结束的事务占住数据行已超过 {0} 秒，这些行既不能改变也不能保存：会话 {1}",
+    ),
+    (
+        "end that program's transaction, or in Postgres: {0}",
+        "请结束那个程序的事务，或在 Postgres 中执行：{0}",
+    ),
     ("Temporal pushes cancels to workers", "Temporal 会把取消推送给工作进程"),
     ("closed workflows are kept {0} days", "已结束的工作流保留 {0} 天"),
     ("all search attributes are there", "搜索属性齐全"),

@@ -28,7 +28,7 @@ from activities.owning.presence import Presence
 from activities.record import Move, lock_run, move
 from activities.round import Rounds
 from activities.tools import Tools
-from deploy.database import Connection, Pool, new_id, prepare_connection
+from deploy.database import Connection, Pool, new_id, open_pool, prepare_connection
 from deploy.settings import Settings
 from tests import read_rows
 from tests.eventually import eventually
@@ -121,6 +121,12 @@ class Shop:
             await self.reviewers("main")
         row = {"kind": "text", "queued_at": datetime.now(UTC), **values}
         return await read_rows.add_run(self.pool, document, **row)
+
+    async def own_pool(self, name: str, *, size: int, lock_wait: float) -> Pool:
+        """A worker's connections, apart from those of the test; closed when its attempts ended."""
+        pool = await open_pool(self.settings, name=name, size=size, lock_wait=lock_wait)
+        self._ends.push_async_callback(pool.close)
+        return pool
 
     @contextlib.asynccontextmanager
     async def locked(self, run_id: str) -> AsyncIterator[Connection]:

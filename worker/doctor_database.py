@@ -16,6 +16,8 @@ from worker.doctor_findings import Finding, fail, ok, warn
 
 OLDEST = 150000
 CLOCK_WARNING = 2.0
+HELD_SECONDS = 3.0
+"""A transaction that keeps documents or runs from all others for so long is named."""
 WORK_TABLES = ("documents", "revisions", "runs", "steps", "step_items", "model_calls", "workers")
 AWAY = (OSError, asyncio.TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
 _LOST = (
@@ -41,6 +43,7 @@ async def check_database(settings: Settings) -> list[Finding]:
             found.append(await _migrations(connection))
             if found[-1].level == "OK":
                 found.append(await _rights(connection))
+                found.append(await _held(connection))
             found.append(await _clock(connection))
     except AWAY as error:
         return [_unreachable("database", settings.database_url, error)]
@@ -123,6 +126,41 @@ async def _rights(connection: Connection) -> Finding:
             "work as redraft_app in REDRAFT_DATABASE_URL, own in REDRAFT_DATABASE_OWNER_URL",
         )
     return ok("role", f"{role} may work and nothing more")
+
+
+async def _held(connection: Connection) -> Finding:
+    """Transactions that hold rows of work at both of two looks: nobody moves or stores theirs."""
+    first = await _holders(connection)
+    if first:
+        await asyncio.sleep(HELD_SECONDS)
+    there = await _holders(connection) if first else {}
+    stays = sorted(there[one] for one in first.keys() & there.keys())
+    if not stays:
+        return ok("locks", "no transaction keeps rows of runs from the others")
+    named = ", ".join(f"{pid} ({who})" for pid, who in stays)
+    return warn(
+        "locks",
+        f"held in an open transaction for over {HELD_SECONDS:.0f} s, so these rows can neither be "
+        f"moved nor stored: session {named}",
+        "end that program's transaction, or in Postgres: "
+        + "; ".join(f"SELECT pg_terminate_backend({pid})" for pid, _ in stays),
+    )
+
+
+async def _holders(connection: Connection) -> dict[str, tuple[int, str]]:
+    """By transaction: whose it is. Any role may read locks, none what another's session does."""
+    rows = await connection.fetch(
+        """
+        SELECT DISTINCT l.virtualtransaction AS held_by, l.pid,
+               concat_ws(' ', a.usename, nullif(a.application_name, '')) AS who
+        FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+        WHERE l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid()
+          AND l.relation = ANY (ARRAY['documents', 'runs', 'steps', 'model_calls']::regclass[])
+          AND l.mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock')
+        """
+    )
+    return {row["held_by"]: (row["pid"], row["who"]) for row in rows}
 
 
 async def _clock(connection: Connection) -> Finding:

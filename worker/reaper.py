@@ -8,8 +8,10 @@ by its own workflow, which also lets go of the dead activity.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
+from collections.abc import Awaitable, Callable
 
 import asyncpg
 from temporalio.api.common.v1 import WorkflowExecution
@@ -129,14 +131,23 @@ class Reaper:
         )
 
     async def _time_is_up(self, row: Row) -> None:
-        if await committed(Hook.OVERDUE, self.tools.pool, lambda c: stop_timed(c, row)):
+        if await self._unheld(Hook.OVERDUE, lambda c: stop_timed(c, row)):
             log.info("run interrupted, its time is up", extra={"run_id": row["id"]})
+
+    async def _unheld(
+        self, hook: Hook, work: Callable[[Connection], Awaitable[bool]]
+    ) -> bool | None:
+        """A transaction that waits for nobody's lock: who holds one run keeps no other one from
+        being looked after. None: it is held, the next look tries it again."""
+        with contextlib.suppress(asyncpg.LockNotAvailableError):
+            return await committed(hook, self.tools.pool, work, collisions=0)
+        return None
 
     async def _hand_on(self, row: Row) -> list[Left]:
         """A run that is not RUNNING is closed here; another one is its workflow's to take over."""
         if row["status"] == RunStatus.RUNNING:
             return [Left(run_id=row["id"], epoch=row["epoch"], worker=row["owner_worker"])]
-        await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))
+        await self._unheld(Hook.CLOSE_DEAD, lambda c: self._close(c, row))
         return []
 
     async def _tell(self, left: Left) -> None:
@@ -166,14 +177,15 @@ class Reaper:
             timeout=RPC,
         )
 
-    async def _close(self, connection: Connection, row: Row) -> None:
-        run = await lock_run(connection, row["id"])
+    async def _close(self, connection: Connection, row: Row) -> bool:
+        run = await lock_run(connection, row["id"], waits=False)
         if run is None or run.status == RunStatus.RUNNING:
-            return
+            return False
         if run.owner_worker != row["owner_worker"]:
-            return
+            return False
         await abandon_open_step(connection, run.id)
         log.info("step of a dead worker closed", extra={"run_id": run.id})
+        return True
 
     async def _suspects(self) -> None:
         """Executions that this process's activities were told are gone."""

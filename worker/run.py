@@ -47,6 +47,9 @@ WORKFLOW_TASKS = 20
 """At once; more would run into their timeout together when a restarted worker replays them all."""
 RECORDINGS = 4
 """Heard at once by a worker: each has a decoder of its own, and minutes of sound in memory."""
+LOCK_WAIT = 0.25
+"""Seconds for which a transaction waits for a run that somebody holds before its turn and its
+connection are others'. As many held runs as either has would stop all of this worker's."""
 CLOSE_SECONDS = 6.0
 """After the grace for running calls: time in which hand-overs are stored."""
 
@@ -73,7 +76,12 @@ async def _tools(settings: Settings) -> Tools:
     build = settings.worker_build_id or None
     return Tools(
         settings=settings,
-        pool=await open_pool(settings, name="redraft-worker", pooled=await behind_pooler(settings)),
+        pool=await open_pool(
+            settings,
+            name="redraft-worker",
+            lock_wait=LOCK_WAIT,
+            pooled=await behind_pooler(settings),
+        ),
         kinds=load_kinds(settings.kinds_dir, settings.templates_dir, _leave_out),
         model=ModelClient(settings, os.environ),
         presence=Presence(identity=identity, build=build, slots=settings.worker_slots),

@@ -73,7 +73,9 @@ async def give_up(tools: Tools, run_id: str, *, patience: float = 0.0, waits: bo
         await committed(
             Hook.RELEASE, tools.pool, work, patience=patience, collisions=8 if waits else 0
         )
-    except AWAY:
+    except AWAY as error:
+        if not waits and isinstance(error, asyncpg.LockNotAvailableError):
+            raise
         log.warning("owner not cleared, tried again", extra={"run_id": run_id})
         return False
     tools.unreleased.discard(run_id)

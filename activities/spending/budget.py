@@ -220,8 +220,9 @@ async def read_timed(connection: Connection) -> list[Row]:
 
 async def stop_timed(connection: Connection, row: Row) -> bool:
     """Warns, or interrupts a run whose time is up, by the epoch that was read. Its step, if one is
-    still open, is closed by its attempt, or by whoever proves that one dead."""
-    run = await lock_run(connection, row["id"])
+    still open, is closed by its attempt, or by whoever proves that one dead. Raises
+    LockNotAvailableError for a run that somebody holds."""
+    run = await lock_run(connection, row["id"], waits=False)
     if run is None or run.status != RunStatus.RUNNING or run.epoch != row["epoch"]:
         return False
     limits = budget.read(run.limits)

@@ -31,9 +31,18 @@ async def close_done(step: Step) -> bool:
         step.watch.stop(fence.refusal or Reason.INTERRUPTED)
         return False
 
-    async with step.tools.turns:
-        await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
-        return await committed(Hook.COMPLETE, step.tools.pool, work, patience=float("inf"))
+    prepared = False
+
+    async def close() -> bool:
+        nonlocal prepared
+        if not prepared:
+            await closer.prepare({part.plan.part: list(part.kept) for part in claimed.parts})
+            prepared = True
+        return await committed(
+            Hook.COMPLETE, step.tools.pool, work, patience=float("inf"), waits=False
+        )
+
+    return await step.tools.in_turn(close)
 
 
 async def _closed_before(connection: Connection, step_id: str) -> bool:

@@ -124,9 +124,7 @@ async def _opened(step: Step, call: PartCall) -> bool:
     """A limit has refused a call only when no sibling holds a reservation that it may not use."""
     while True:
         ended = step.meter.ended
-        async with step.tools.turns:
-            opened = await call.open()
-        if opened:
+        if await call.open():
             return True
         if step.aborted or step.overdue or not call.may_fit_later:
             return False

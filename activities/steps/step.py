@@ -151,7 +151,11 @@ class Step:
                 await open_call(connection, opening)
             return refused or True
 
-        opened = await committed(Hook.OPEN_CALL, self.tools.pool, work, patience=float("inf"))
+        opened = await self.tools.in_turn(
+            lambda: committed(
+                Hook.OPEN_CALL, self.tools.pool, work, patience=float("inf"), waits=False
+            )
+        )
         if opened is not True:
             self.meter.forget(opening.call_id)
         if opened is False:

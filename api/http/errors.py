@@ -19,7 +19,7 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from api.http.state import request_id_of
+from api.http.state import LOCK_WAIT, request_id_of
 from deploy.database import AWAY
 from workflows.vocabulary import ErrorCode
 
@@ -144,6 +144,15 @@ def of_failure(error: BaseException) -> Refusal:
     """What a failure inside is to the caller."""
     if isinstance(error, asyncpg.DiskFullError):
         return Refusal(507, ErrorCode.DISK_FULL, "the database's disk is full; nothing was stored")
+    if isinstance(error, asyncpg.LockNotAvailableError):
+        return Refusal(
+            503,
+            ErrorCode.UNAVAILABLE,
+            "another program holds these rows in an open transaction; nothing was changed; try "
+            "again, and see `./redraft doctor`",
+            params={"waited": f"{LOCK_WAIT:.0f}"},
+            headers={"Retry-After": "2"},
+        )
     if isinstance(error, (*AWAY, asyncpg.InsufficientResourcesError)):
         return Refusal(
             503,

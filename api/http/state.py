@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+LOCK_WAIT = 5.0
+"""Seconds for which a command waits for a document or run that another program holds."""
 DISK_FULL_MEMORY = 30.0
 """Seconds for which `/readyz` stays red after Postgres said that its disk is full."""
 

@@ -1,14 +1,17 @@
 """One move for many runs, each with a result of its own.
 
 All in one transaction with its idempotency key, documents locked in the order of their ids, so two
-bulk requests cannot stand in each other's way. A refused run changes nothing for the others.
+bulk requests cannot stand in each other's way. A refused run changes nothing for the others, nor
+does one that another program holds: it is tried twice, then it is `unavailable`.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
+import asyncpg
 from starlette.datastructures import QueryParams
 
 from api import commands
@@ -29,6 +32,10 @@ Move: TypeAlias = Callable[[Connection, Tools, str, str | None], Awaitable[Done]
 
 MOST_RUNS = 1000
 """Of one request; a filter that matches more says so, and is sent again."""
+PATIENCE = (0.2, 1.0)
+"""Seconds for each run that another program holds: first, and after all others."""
+WAITS, LEAST = 5.0, 0.01
+"""After so many seconds it is waited for no longer: all that was moved is held until the end."""
 
 
 async def _interrupt(c: Connection, tools: Tools, run_id: str, reason: str | None) -> Done:
@@ -61,10 +68,21 @@ async def bulk(connection: Connection, tools: Tools, wanted: requests.Bulk) -> D
         ids, more = ids[:MOST_RUNS], len(ids) > MOST_RUNS
     results: dict[str, wire_bulk.BulkItem] = {}
     due: list[Due] = []
-    for run_id in await _by_document(connection, ids):
-        results[run_id] = await _move_one(connection, tools, wanted, run_id, due)
+    left, began = await _by_document(connection, ids), time.monotonic()
+    for patience in PATIENCE:
+        await _wait_at_most(connection, patience)
+        for run_id in left:
+            if time.monotonic() - began > WAITS:
+                await _wait_at_most(connection, LEAST)
+            results[run_id] = await _move_one(connection, tools, wanted, run_id, due)
+        left = [run_id for run_id in left if results[run_id].code == ErrorCode.UNAVAILABLE]
     items = [results[run_id] for run_id in ids]
     return Done(status=200, body=wire_bulk.Bulk(items=items, more=more), due=tuple(due))
+
+
+async def _wait_at_most(connection: Connection, seconds: float) -> None:
+    """For a run that another program holds, from now on in this transaction."""
+    await connection.execute("SELECT set_config('lock_timeout', $1, true)", f"{seconds * 1000:.0f}")
 
 
 def _filter(wanted: requests.Bulk) -> RunFilter | None:
@@ -112,5 +130,7 @@ async def _move_one(
         if refusal.code == ErrorCode.DRAINING:
             raise
         return wire_bulk.BulkItem(id=run_id, ok=False, code=str(refusal.code))
+    except asyncpg.LockNotAvailableError:
+        return wire_bulk.BulkItem(id=run_id, ok=False, code=str(ErrorCode.UNAVAILABLE))
     due += done.due
     return wire_bulk.BulkItem(id=run_id, ok=True)

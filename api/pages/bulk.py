@@ -228,7 +228,7 @@ async def _done(request: Request, chosen: Chosen, body: Mapping[str, Any]) -> Re
             {
                 "id": item["id"],
                 "ok": item["ok"],
-                "why": words.sentence("refusal", item.get("code")),
+                "why": words.sentence("refusal", item.get("code"), {"waited": "1"}),
                 "row": runs.get(str(item["id"])),
             }
             for item in sorted(items, key=lambda item: bool(item["ok"]))

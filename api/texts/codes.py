@@ -282,7 +282,13 @@ REFUSAL: Wordings = {
         N_("The service takes no new work at the moment. Nothing in flight is touched."),
     ),
     "rate_limited": (N_("Too many requests. Try again in a moment."),),
-    "unavailable": (N_("The database cannot answer at the moment. Nothing was lost; try again."),),
+    "unavailable": (
+        N_(
+            "Another program has held the rows of this document for {waited} seconds. Nothing was "
+            "changed; try again, and see ./redraft doctor."
+        ),
+        N_("The database cannot answer at the moment. Nothing was lost; try again."),
+    ),
     "disk_full": (N_("The disk of the database is full. Free some space, then try again."),),
     "not_built": (N_("This page is not built yet."),),
     "internal": (N_("Redraft made a mistake here. It was recorded under the request id below."),),

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from activities.record import lock_run
 from tests.api.harness import Api
+from tests.attempts import standing_still
 from tests.pages.forms import Browser, Form
 from workflows.vocabulary import RunStatus
 
@@ -45,6 +47,30 @@ async def test_a_filter_finds_the_runs_that_the_action_can_move(api: Api) -> Non
     assert all(item["ok"] for item in resumed.values())
     ended = await bulk(api, "cancel", filter={"status": "AWAITING_CONFIRMATION"})
     assert set(ended) == {waiting["id"]}
+
+
+async def test_a_run_that_another_program_holds_keeps_no_other_one_from_being_interrupted(
+    api: Api,
+) -> None:
+    runs = [await api.run() for _ in range(3)]
+    held = sorted(runs, key=lambda run: str(run["document_id"]))[0]["id"]
+    async with standing_still(api.state.settings) as holder:
+        await lock_run(holder, held)
+        moved = await bulk(api, "interrupt", filter={})
+        assert moved.pop(held) == {"id": held, "ok": False, "code": "unavailable"}
+        assert [item["ok"] for item in moved.values()] == [True, True]
+        assert (await api.get(f"/api/runs/{held}")).json["status"] == "RUNNING"
+    assert [item["ok"] for item in (await bulk(api, "interrupt", filter={})).values()] == [True]
+
+
+async def test_a_command_for_a_run_that_is_held_says_so_and_changed_nothing(api: Api) -> None:
+    run = await api.run()
+    async with standing_still(api.state.settings) as holder:
+        await lock_run(holder, run["id"])
+        answer = await api.post(f"/api/runs/{run['id']}/interrupt")
+        assert (answer.status, answer.code) == (503, "unavailable")
+        assert answer.json["params"] == {"waited": "5"}
+    assert await api.types(run["id"]) == ["run_created"]
 
 
 async def test_a_retry_under_the_same_key_moves_nothing_twice(api: Api) -> None:

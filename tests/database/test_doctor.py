@@ -12,9 +12,11 @@ import pytest_asyncio
 
 from deploy.poolers import is_pooled
 from deploy.settings import Settings
+from tests.attempts import standing_still
 from tests.fake_llm import FakeLLM
 from tests.services import PostgresServer
 from tests.transaction_pooler import TransactionPooler
+from worker import doctor_database
 from worker.doctor import examine
 from worker.doctor_database import check_database, check_sessions
 from worker.doctor_findings import Finding, Level
@@ -38,8 +40,24 @@ async def test_a_migrated_database_has_no_failure(settings: Settings) -> None:
     found = await check_database(settings)
     assert [one for one in found if one.level is Level.FAIL] == []
     assert {one.area for one in found} == {
-        "database", "writable", "schema", "role", "clock", "sessions"
+        "database", "writable", "schema", "role", "locks", "clock", "sessions"
     }  # fmt: skip
+
+
+async def test_a_transaction_that_keeps_runs_from_all_others_is_named(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_database, "HELD_SECONDS", 0.2)
+    async with standing_still(settings) as holder:
+        pid = await holder.fetchval("SELECT pg_backend_pid()")
+        await holder.execute("SELECT count(*) FROM runs")
+        assert named(await check_database(settings), "locks").level is Level.OK
+        await holder.execute("SELECT id FROM runs FOR NO KEY UPDATE")
+        found = named(await check_database(settings), "locks")
+        assert found.level is Level.WARN
+        assert f"session {pid} " in found.text
+        assert f"pg_terminate_backend({pid})" in found.act
+    assert named(await check_database(settings), "locks").level is Level.OK
 
 
 async def test_the_owner_of_the_schema_is_warned_of(settings: Settings) -> None:

@@ -122,7 +122,7 @@ OWNERS = (
     Removal(
         "reaper_closes",
         REAPER,
-        "await committed(Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row))",
+        "await self._unheld(Hook.CLOSE_DEAD, lambda c: self._close(c, row))",
         "pass",
     ),
     Removal(
