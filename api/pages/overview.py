@@ -186,4 +186,4 @@ def _cost(spent: Sequence[Spent], words: Catalogue) -> Figure:
 
 def _money(one: Spent, words: Catalogue) -> str:
     shown = words.money(one.cost, one.currency)
-    return f"≈ {shown}" if one.is_estimate and one.cost else shown
+    return f"≈\N{NO-BREAK SPACE}{shown}" if one.is_estimate and one.cost else shown

@@ -85,7 +85,7 @@ def _cost(words: text.Catalogue, thing: wire.Run | wire.Call) -> str:
             shown = words.moneys(thing.costs)
             shown += f" + {words.text('unknown')}" if thing.unpriced_calls else ""
         if thing.cost_is_estimate and (thing.cost is not None or thing.costs):
-            shown = f"≈ {shown}"
+            shown = f"≈\N{NO-BREAK SPACE}{shown}"
     return shown
 
 

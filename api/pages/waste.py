@@ -47,7 +47,7 @@ def _of(found: Mapping[str, Waste], kind: str) -> Waste:
 
 
 def _line(waste: Waste, name: str, what: str, words: Catalogue) -> WasteLine:
-    about = "≈ " if waste.is_estimate else ""
+    about = "≈\N{NO-BREAK SPACE}" if waste.is_estimate else ""
     return WasteLine(
         kind=waste.kind,
         name=name,

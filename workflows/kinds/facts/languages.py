@@ -115,7 +115,9 @@ def _other_latin(words: Sequence[str]) -> str | None:
     counts = {name: sum(word in own for word in low) for name, own in _OTHER_WORDS.items()}
     likeliest = max(counts, key=lambda name: counts[name])
     clear = counts[likeliest] >= 0.12 * len(low) and counts[likeliest] > 2 * english
-    return likeliest if clear else None
+    # One word alone, again and again, is the name of a speaker: Ben, Sam, Do.
+    said = _OTHER_WORDS[likeliest].intersection(low)
+    return likeliest if clear and len(said) > 1 else None
 
 
 @kept_by_text
