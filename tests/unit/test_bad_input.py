@@ -17,8 +17,8 @@ from deploy.offline_model.review import review
 from tests.unit.kind_material import SAMPLE, document, issue, material, meetings
 from workflows.kinds import load_kinds
 from workflows.kinds.facts.languages import Language, reading
-from workflows.kinds.problems_zh import in_english
 from workflows.kinds.kind import Finding, Material, SourceText, Work
+from workflows.kinds.problems_zh import in_english
 from workflows.vocabulary import Severity, StepName
 
 KINDS = load_kinds()
