@@ -31,6 +31,7 @@ from tests.eventually import eventually
 from tests.services import end, free_port, spawn
 
 TIMES = 40
+PARTS = ("pages", "viewers", "screen", "cold")
 PAGE = (Target(bound=100, at=At.P95),)
 OBSERVE = (Target(bound=400, at=At.P95),)
 FIRST_VIEW_KB = 150
@@ -202,15 +203,19 @@ async def measure(database_url: str, folder: Path, given: argparse.Namespace) ->
     report.print_head()
     async with asyncpg.create_pool(driver, min_size=1, max_size=4, init=prepare_connection) as pool:
         async with service.running() as client:
-            say(await summed(pool))
-            async for figure in page_figures(client, given.times):
+            if "pages" in given.parts:
+                say(await summed(pool))
+            parts = {
+                "pages": page_figures(client, given.times),
+                "viewers": viewers(service.url, pool),
+                "screen": on_screen(service.url, pool),
+            }
+            for part in [one for one in given.parts if one in parts]:
+                async for figure in parts[part]:
+                    say(figure)
+        if "cold" in given.parts:
+            async for figure in cold_figures(service):
                 say(figure)
-            async for figure in viewers(service.url, pool):
-                say(figure)
-            async for figure in on_screen(service.url, pool):
-                say(figure)
-        async for figure in cold_figures(service):
-            say(figure)
     return figures
 
 
@@ -243,6 +248,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--times", type=int, default=TIMES, help=f"looks at each page ({TIMES})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--database", metavar="URL", help="rows that an earlier run left")
+    parser.add_argument(
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help=f"only these ({' '.join(PARTS)})"
+    )
     given = parser.parse_args(arguments)
     if given.database:
         figures = asyncio.run(measure(given.database, Path("/tmp"), given))
