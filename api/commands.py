@@ -123,7 +123,8 @@ async def confirm(
         raise moving.conflict(
             row,
             ErrorCode.OFFERED_REVISION_CHANGED,
-            f"revision {row.offered_revision} is offered; another one needs override_offered",
+            f"revision {row.offered_revision} is offered, not {wanted.revision}; to confirm "
+            "another, set override_offered (./redraft confirm --override)",
             offered_revision=row.offered_revision,
             revision=wanted.revision,
         )

@@ -246,10 +246,13 @@ def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
     run = refused.problem.get("run")
     if refused.code == "limit_required" and isinstance(run, Mapping):
         return next_act(run)
-    what = (refused.problem.get("params") or {}).get("what")
+    params = refused.problem.get("params") or {}
+    what = params.get("what")
     if refused.code == "not_found" and (refused.problem.get("of_id") or what in _WHOLE):
         # An id that nothing has: a command with the same id would answer the same.
         return word(NEXT_BY_CODE["deleted"])
+    if refused.code == "unknown_revision" and (params.get("run")):
+        return f"./redraft show {params['run']}"
     act = word(NEXT_BY_CODE.get(refused.code, ""))
     identity = getattr(given, "id", None)
     return act.replace(" ID", f" {identity}") if identity else act

@@ -361,14 +361,15 @@ def print_refusal(code: str, problem: Json, act: str) -> None:
     told = None if problem.get("told") else localized("refusal", code, problem.get("params"))
     if told and (file := problem.get("of_file")):
         told = f"{clean(file)}: {told}"
-    complain(f"redraft: {code}: {told or sentence}")
+    said = told or sentence
+    complain(f"redraft: {code}: {said}")
     for error in problem.get("errors") or []:
         detail = field_sentence(error, problem.get("params") or {})
         line = f"{clean(error.get('pointer', ''))}: {clean(detail)}"
-        if line not in sentence and not sentence.endswith(clean(detail)):
+        if line not in said and not said.endswith(clean(detail)):
             complain(f"  {line}")
     run = problem.get("run")
-    if isinstance(run, Mapping) and str(run.get("status")) not in sentence:
+    if isinstance(run, Mapping) and str(run.get("status")) not in said:
         complain(f"  {tell('the run is {status} now', status=run.get('status'))}")
     if act:
         complain(next_line(act))

@@ -27,7 +27,7 @@ from api.http.state import state_of
 from api.moves.idempotency import web_of
 from api.queries.rows import Reader
 from workflows.exporting import Exportable, Exported, Exporter, NotExportable
-from workflows.vocabulary import IssueStatus
+from workflows.vocabulary import ErrorCode, IssueStatus
 
 router = APIRouter(tags=["documents"])
 _MOST_ISSUES = 10_000
@@ -59,6 +59,8 @@ async def export(
         listed = await queries.runs_page(
             connection, queries.RunFilter(document_id=document_id), 200, web=web_of(state)
         )
+        if revision is None and document.newest_revision is None:
+            raise _no_text_yet(listed.items)
         number = _standing(document, listed.items) if revision is None else revision
         found = await queries.revision(connection, document_id, number)
         if found is None:
@@ -102,6 +104,15 @@ def _made(exporter: Exporter, given: Exportable) -> Exported:
         return exporter(given)
     except NotExportable as refused:
         raise misfit("/format", str(refused)) from None
+
+
+def _no_text_yet(runs: list[wire.Run]) -> Refusal:
+    return Refusal(
+        404,
+        ErrorCode.UNKNOWN_REVISION,
+        "there is no text yet: the document begins with a draft, and no run has written it",
+        params={"run": runs[0].id} if runs else {},
+    )
 
 
 def _standing(document: wire.Document, runs: list[wire.Run]) -> int:

@@ -201,6 +201,10 @@ def _shown(
         return None, ""
     if run.status == RunStatus.CONFIRMED:
         why = words.text("This revision was confirmed.")
+    elif run.status == RunStatus.REJECTED:
+        why = words.text("This revision was rejected.")
+    elif run.status in FINAL:
+        why = words.text("The run ended with this revision.")
     elif number == run.offered_revision:
         why = words.text("This revision is offered for confirmation.")
     else:

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from api import wire
 from api.pages.schedule import day_of
 from api.queries import Reader
-from workflows.vocabulary import FINAL, CallStatus, RunStatus, Severity, StepStatus
+from workflows.vocabulary import FINAL, CallStatus, RunStatus, Severity, StepName, StepStatus
 
 MOST = 1000
 _LONGEST_SECTION, _MOST_LINES = 600, 24
@@ -88,11 +88,14 @@ def kept_items(
 ) -> Sequence[KeptItem]:
     """Items of a step that is not done, newest first: paid for, and not asked for again.
 
-    Those of another input revision belong to a plan that a person's edit made void.
+    Those of another input revision belong to a plan that a person's edit made void: a recording's
+    alone is of no revision.
     """
     if not steps or steps[-1].status == StepStatus.SUCCEEDED or run.status in SETTLED:
         return []
     last = steps[-1]
+    if last.name != StepName.TRANSCRIBE and last.input_revision != run.working_revision:
+        return []
     same = {
         step.id
         for step in steps

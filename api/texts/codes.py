@@ -46,8 +46,8 @@ WAITS: Wordings = {
         N_("Waits for a free worker."),
     ),
     "working": (
-        N_("Waits for the model's reply: {step}, round {round}."),
-        N_("Waits for the model's reply: {step}."),
+        N_("At work: {step}, round {round}."),
+        N_("At work: {step}."),
         N_("Work is under way."),
     ),
     "waiting_retry": (
@@ -247,7 +247,10 @@ REFUSAL: Wordings = {
         N_("This run counts in {paid}, {profile} costs {currency}: no cost limit can hold both."),
         N_("A cost limit needs a profile with a price."),
     ),
-    "unknown_revision": (N_("There is no such revision."),),
+    "unknown_revision": (
+        N_("There is no text yet: run {run} has not written its draft."),
+        N_("There is no such revision."),
+    ),
     "not_found": (N_("There is nothing at this address."),),
     "deleted": (N_("This was deleted."),),
     "unauthenticated": (N_("Please sign in first."),),
@@ -263,6 +266,10 @@ REFUSAL: Wordings = {
         N_("Somebody else wrote a newer revision meanwhile. Your text is kept in the form below."),
     ),
     "offered_revision_changed": (
+        N_(
+            "Nothing was confirmed: revision {offered_revision} is offered, not {revision}. "
+            "Look at it, then decide."
+        ),
         N_("Nothing was confirmed: another revision is offered now. Look at it, then decide."),
     ),
     "final_status": (N_("Nothing was done: this run has ended for good."),),

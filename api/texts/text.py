@@ -115,7 +115,8 @@ class Catalogue:
         return _translations(self.locale)
 
     def text(self, msgid: str) -> str:
-        return self.translations.gettext(msgid)
+        """Nothing stays nothing: under the empty string a catalogue keeps its own head."""
+        return self.translations.gettext(msgid) if msgid else ""
 
     def sentence(
         self, family: str, code: str | None, params: Mapping[str, Any] | None = None

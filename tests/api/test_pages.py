@@ -365,7 +365,7 @@ async def test_what_an_open_call_writes_and_has_kept_is_shown_as_text(
 ) -> None:
     run_id = await add_run(api.pool)
     await add_worker(api.pool)
-    step = await add_step(api.pool, run_id)
+    step = await add_step(api.pool, run_id, input_revision=0)
     call = await add_call(api.pool, run_id, step, partial_text=f'{{"items": {HOSTILE}')
     payloads = [
         {"severity": "<b>", "problem": HOSTILE, "quote": 7, "category": None},

@@ -10,7 +10,7 @@ from api import queries, wire
 from api.files.exports import DOCX
 from deploy.database import new_id
 from tests import read_rows as rows
-from tests.api.harness import Api
+from tests.api.harness import MINUTES, Api
 
 
 async def revised(api: Api) -> str:
@@ -106,6 +106,15 @@ async def test_an_export_is_a_file_with_a_safe_name(api: Api) -> None:
     refused = await api.get(f"{path}?format=ics")
     assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/format")
     assert (await api.get(f"{path}?format=exe")).status == 422
+
+
+async def test_an_export_before_there_is_a_text_says_so_and_names_the_run(api: Api) -> None:
+    wanted = {name: value for name, value in MINUTES.items() if name != "body"}
+    run = (await api.post("/api/runs", wanted)).json
+    answer = await api.get(f"/api/documents/{run['document_id']}/export")
+    assert (answer.status, answer.code) == (404, "unknown_revision")
+    assert "no text yet" in answer.json["detail"]
+    assert answer.json["params"]["run"] == run["id"]
 
 
 async def test_an_export_as_json_tells_of_the_run_and_what_stands_for_the_document(

@@ -57,7 +57,7 @@ async def _counted(api: Api) -> AsyncIterator[list[str]]:
 async def _at_work(api: Api) -> tuple[str, str]:
     """A run in the middle of a step: items kept of a call that dropped others, one call open."""
     run = await add_run(api.pool)
-    step = await add_step(api.pool, run)
+    step = await add_step(api.pool, run, input_revision=0)
     ended = {"status": "FAILED", "ended_at": datetime.now(UTC), "items_dropped": 1}
     call = await add_call(api.pool, run, step, items_kept=1, **ended)
     item = {"plan_id": step[1], "step_id": step[0], "part": "all", "key": "K1", "position": 0}

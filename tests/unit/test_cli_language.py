@@ -14,7 +14,7 @@ import pytest
 from api.cli import language
 from api.cli.__main__ import main, parser
 from api.cli.run import limit_lines
-from api.cli.show import ago, cost_line, run_lines
+from api.cli.show import ago, cost_line, print_refusal, run_lines
 from api.cli.words import event_sentence, next_act, reason_sentence, status_word
 from api.texts import cli
 from deploy import terminal
@@ -294,3 +294,20 @@ def test_rounds_out_of_range_are_refused_before_anybody_is_asked(
         main(["resume", "x", "--max-rounds", "99", "--lang", "en"])
     assert ended.value.code == 2
     assert "--max-rounds: '99' is no whole number from 1 to 20" in capsys.readouterr().err
+
+
+def test_a_refusal_in_chinese_says_what_is_wrong_and_nothing_where_nothing_is_next(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The field, and how the run stands, come after the page's sentence; an empty word stays so."""
+    language.use("zh", {})
+    fault = {"pointer": "/locks/0", "code": "invalid", "detail": "no such passage"}
+    detail = "/locks/0: no such passage"
+    print_refusal("invalid_request", {"detail": detail, "errors": [fault]}, language.word(""))
+    moved = {"detail": "the run is AWAITING_CONFIRMATION", "run": {"status": "CONFIRMED"}}
+    print_refusal("status_changed", moved, "./redraft show ID")
+    printed = capsys.readouterr().err
+    assert "/locks/0: no such passage" in printed
+    assert "CONFIRMED" in printed
+    assert "Project-Id-Version" not in printed
+    assert printed.count("下一步") == 1

@@ -79,7 +79,7 @@ DRAFTING = GOOD.replace("checked import CheckedText", "drafting import SectionDr
     [
         ("## Points {#points}\n\nEach point.\n", ("draft", "draft_task"), ""),
         ("", ("draft", "draft_task"), "BadTemplate: short.md: A template needs sections"),
-        ("## Points\n", ("draft",), "KeyError: 'draft_task'"),
+        ("## Points\n", ("draft",), "prompts: prompts/draft_task.md is not there."),
     ],
 )
 def test_a_kind_with_a_draft_needs_its_prompts_and_a_template(

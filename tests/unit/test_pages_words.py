@@ -285,7 +285,7 @@ def test_a_time_that_may_be_sent_has_a_day_before_and_after_it_in_every_zone() -
     [
         ("event", "step_started", {"name": "Draft", "attempt": 1}, "Draft started, attempt 1"),
         ("event", "step_succeeded", {"name": "Draft"}, "Draft done"),
-        ("waits", "working", {"step": "Draft"}, "Waits for the model's reply: Draft."),
+        ("waits", "working", {"step": "Draft"}, "At work: Draft."),
     ],
 )
 def test_a_draft_is_of_no_round(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from workflows.kinds import from_folder
+from workflows.kinds.checked import PromptMissing
 from workflows.kinds.kind import (
     FOLLOWS,
     Item,
@@ -47,6 +48,8 @@ def problems_of(kind: Kind) -> list[str]:
     for examine in (_names, _attributes, _schemas, _sample, _steps, _draft, _verifiers):
         try:
             problems += examine(kind)
+        except PromptMissing as missing:
+            problems.append(f"prompts: {missing}.")
         except Exception as error:
             name = examine.__name__.strip("_")
             problems.append(f"{name}: raised {type(error).__name__}: {error}.")

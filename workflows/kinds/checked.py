@@ -52,6 +52,10 @@ from workflows.vocabulary import StepName
 Verifier = Callable[[Material, str], Sequence[Finding]]
 
 
+class PromptMissing(LookupError):
+    """A kind's folder has no text of this name; the message names the file."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CheckedText:
     """A `Kind` made of a folder: prompts/*.md, attribute fields, verifiers by name."""
@@ -190,7 +194,11 @@ class CheckedText:
 
     def _text(self, work: Work, name: str) -> str:
         override = work.prompts.get(name)
-        return override if isinstance(override, str) and override else self.texts[name]
+        if isinstance(override, str) and override:
+            return override
+        if name not in self.texts:
+            raise PromptMissing(f"prompts/{name}.md is not there")
+        return self.texts[name]
 
     def _told(self, work: Work) -> Mapping[str, str]:
         known = {**scopes.TEXTS, **self.texts}

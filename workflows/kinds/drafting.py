@@ -240,7 +240,9 @@ class SectionDraft(CheckedText):
         if isinstance(override, str) and override:
             return override
         chinese = f"{name}_zh"
-        return known[chinese if chinese in known and sections.is_chinese(work.material) else name]
+        if chinese in known and sections.is_chinese(work.material):
+            return known[chinese]
+        return known[name] if name in known else super()._text(work, name)
 
     @property
     def prompt_names(self) -> frozenset[str]:
