@@ -77,9 +77,23 @@ def _encode(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-class _SharedTypes(asyncpg.Connection):
+class _Pooled(asyncpg.Connection):
     """Asks what Postgres' own array types (uuid[], jsonb[]) are made of once a process, not once a
-    connection: the driver's question costs more than connecting, and comes amid a commit."""
+    connection: the driver's question costs more than connecting, and comes amid a commit.
+
+    Knows whether a statement may have been announced and not run: the server opens a transaction
+    with the announcement, and whoever is cancelled before the values are sent, or has one that does
+    not fit, leaves it open. The next one's `now()` would be of then, its locks stay.
+    """
+
+    unsure = False
+
+    async def _do_execute(self, *args: Any, **options: Any) -> Any:
+        try:
+            return await super()._do_execute(*args, **options)  # type: ignore[misc]
+        except BaseException:
+            self.unsure = True
+            raise
 
     async def _introspect_types(self, typeoids: Iterable[int], timeout: float) -> Any:
         wanted = frozenset(typeoids)
@@ -106,9 +120,12 @@ async def prepare_connection(connection: Connection) -> None:
     await connection.set_type_codec("uuid", encoder=str, decoder=str, schema="pg_catalog")
 
 
-async def _leave_as_it_is(connection: Connection) -> None:
-    """Nothing to reset at a give-back: no pooled connection listens, holds a session lock or sets
-    anything beyond its transaction. The driver's own reset costs a round trip each time."""
+async def _end_what_is_open(connection: Connection) -> None:
+    """At a give-back. Nothing else to reset: no pooled connection listens, holds a session lock or
+    sets anything beyond its transaction. The driver's own reset costs a round trip each time."""
+    if isinstance(connection, _Pooled) and connection.unsure:
+        connection.unsure = False
+        await connection.execute("SELECT 1")  # sent whole, and ends the transaction it finds
 
 
 async def open_pool(
@@ -135,9 +152,9 @@ async def open_pool(
         timeout=5.0,
         max_inactive_connection_lifetime=300.0,
         statement_cache_size=0 if pooled else 200,
-        connection_class=_SharedTypes,
+        connection_class=_Pooled,
         init=prepare_connection,
-        reset=_leave_as_it_is,
+        reset=_end_what_is_open,
         server_settings={} if pooled else {"application_name": name, **session},
     )
     assert pool is not None, "create_pool returns a pool when awaited"

@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable
 
 import asyncpg
 from temporalio.api.common.v1 import WorkflowExecution
@@ -131,23 +130,22 @@ class Reaper:
         )
 
     async def _time_is_up(self, row: Row) -> None:
-        if await self._unheld(Hook.OVERDUE, lambda c: stop_timed(c, row)):
-            log.info("run interrupted, its time is up", extra={"run_id": row["id"]})
-
-    async def _unheld(
-        self, hook: Hook, work: Callable[[Connection], Awaitable[bool]]
-    ) -> bool | None:
-        """A transaction that waits for nobody's lock: who holds one run keeps no other one from
-        being looked after. None: it is held, the next look tries it again."""
+        """Waits for nobody's lock, as `_hand_on`: who holds one run keeps no other one from being
+        looked after; the next look tries it again."""
         with contextlib.suppress(asyncpg.LockNotAvailableError):
-            return await committed(hook, self.tools.pool, work, collisions=0)
-        return None
+            if await committed(
+                Hook.OVERDUE, self.tools.pool, lambda c: stop_timed(c, row), collisions=0
+            ):
+                log.info("run interrupted, its time is up", extra={"run_id": row["id"]})
 
     async def _hand_on(self, row: Row) -> list[Left]:
         """A run that is not RUNNING is closed here; another one is its workflow's to take over."""
         if row["status"] == RunStatus.RUNNING:
             return [Left(run_id=row["id"], epoch=row["epoch"], worker=row["owner_worker"])]
-        await self._unheld(Hook.CLOSE_DEAD, lambda c: self._close(c, row))
+        with contextlib.suppress(asyncpg.LockNotAvailableError):
+            await committed(
+                Hook.CLOSE_DEAD, self.tools.pool, lambda c: self._close(c, row), collisions=0
+            )
         return []
 
     async def _tell(self, left: Left) -> None:

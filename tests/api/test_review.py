@@ -155,7 +155,7 @@ async def test_an_offer_that_changed_meanwhile_is_not_confirmed_unseen(
     assert (await api.post(f"/api/documents/{document}/revisions", other)).status == 201
     answer = await browser.send(form, do="confirm-mine", edit="my own\n")
     assert answer.status_code == 409
-    assert "another revision is offered now" in answer.text
+    assert "Nothing was confirmed: revision 2 is offered, not 1." in answer.text
     assert "your draft was made from revision 1" in answer.text
     assert "my own" in answer.text
     assert (await press(browser, run, "rebase")).status_code == 303

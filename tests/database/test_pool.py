@@ -1,8 +1,10 @@
-"""What a pool's connections ask before they can be used."""
+"""What a pool's connections ask before they can be used, and how they are given back."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
 from typing import Any
 
 import asyncpg
@@ -66,3 +68,37 @@ async def test_a_type_of_one_database_is_asked_for_by_each_connection(
         assert colours == ["red", "blue"]
         await pool.expire_connections()
     assert len(asked) == 2
+
+
+async def _now_of_a_transaction(pool: Pool) -> datetime:
+    async with pool.acquire() as connection, connection.transaction():
+        now: datetime = await connection.fetchval("SELECT now()")
+        return now
+
+
+async def test_a_value_that_does_not_fit_leaves_no_transaction_open(
+    pool: Pool, oldest_session: Connection
+) -> None:
+    """The statement was announced; the next transaction begins when it begins."""
+    with pytest.raises(asyncpg.DataError):
+        await pool.fetchval("SELECT $1::int", "seven")
+    before = await oldest_session.fetchval("SELECT clock_timestamp()")
+    assert await _now_of_a_transaction(pool) > before
+
+
+async def test_who_is_cancelled_before_the_values_are_sent_leaves_no_transaction_open(
+    pool: Pool, oldest_session: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what the next one writes is said to be older than what it answers."""
+    announce = asyncpg.Connection._get_statement  # type: ignore[attr-defined]
+
+    async def cut(*args: Any, **options: Any) -> Any:
+        await announce(*args, **options)
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncpg.Connection, "_get_statement", cut)
+        with pytest.raises(asyncio.CancelledError):
+            await pool.fetchval("SELECT count(*) FROM runs WHERE id = $1", new_id())
+    before = await oldest_session.fetchval("SELECT clock_timestamp()")
+    assert await _now_of_a_transaction(pool) > before

@@ -122,8 +122,8 @@ OWNERS = (
     Removal(
         "reaper_closes",
         REAPER,
-        "await self._unheld(Hook.CLOSE_DEAD, lambda c: self._close(c, row))",
-        "pass",
+        "lambda c: self._close(c, row), collisions=0",
+        'lambda c: c.fetchval("SELECT false"), collisions=0',
     ),
     Removal(
         "reaper_sees_dead_steps",
