@@ -58,6 +58,8 @@ COLLISIONS = (
 _SESSION = {"idle_in_transaction_session_timeout": "5000"}
 """Milliseconds. A process that stands still inside a transaction, or whose network does, would keep
 the run's lock for as long: nobody could interrupt the run or take it over."""
+_SOON = 2.0
+"""Seconds for what a connection is asked at its give-back, before it is ended instead."""
 _LONG_WAIT = 0.1
 """Seconds. Who waited longer for a lock did not collide: somebody holds it (`open_pool`)."""
 
@@ -122,10 +124,16 @@ async def prepare_connection(connection: Connection) -> None:
 
 async def _end_what_is_open(connection: Connection) -> None:
     """At a give-back. Nothing else to reset: no pooled connection listens, holds a session lock or
-    sets anything beyond its transaction. The driver's own reset costs a round trip each time."""
+    sets anything beyond its transaction. The driver's own reset costs a round trip each time.
+
+    Raises nothing: the caller's own error, or that it was cancelled, would be lost.
+    """
     if isinstance(connection, _Pooled) and connection.unsure:
         connection.unsure = False
-        await connection.execute("SELECT 1")  # sent whole, and ends the transaction it finds
+        try:  # sent whole, and ends the transaction it finds
+            await connection.execute("SELECT 1", timeout=_SOON)
+        except (*AWAY, asyncpg.PostgresError):
+            connection.terminate()
 
 
 async def open_pool(

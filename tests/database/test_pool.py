@@ -102,3 +102,16 @@ async def test_who_is_cancelled_before_the_values_are_sent_leaves_no_transaction
             await pool.fetchval("SELECT count(*) FROM runs WHERE id = $1", new_id())
     before = await oldest_session.fetchval("SELECT clock_timestamp()")
     assert await _now_of_a_transaction(pool) > before
+
+
+async def test_a_server_that_does_not_answer_at_the_give_back_hides_no_error(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(*_: Any, **__: Any) -> str:
+        raise TimeoutError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncpg.Connection, "execute", silent)
+        with pytest.raises(asyncpg.DataError):
+            await pool.fetchval("SELECT $1::int", "seven")
+    assert await pool.fetchval("SELECT $1::int", 7) == 7
