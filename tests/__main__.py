@@ -1,7 +1,7 @@
 """`./redraft test [--fast | --local-llm] [TIER …] [pytest options]`: the tests, services included.
 
-Without a tier all of them run, the quick ones first; beside them the faults, and beside both those
-of workflows, whole stacks and pages: either mostly waits.
+Without a tier all of them run, the quick ones first; beside them faults and workflows, and beside
+both whole stacks, pages and the protocol's model: three lanes that take about as long.
 `--fast` runs those that need no service. `--local-llm` runs none of them, but whole runs against a
 small real model, which it fetches (127 MB, once). Services are started by the tests themselves
 (`tests/conftest.py`) and stopped with them.
@@ -26,7 +26,7 @@ from tests.promised import MISSING, Part, how_to_get, in_ci, is_there
 ROOT = Path(__file__).resolve().parent.parent
 FAST = ("unit", "replay", "architecture", "protocol")
 TIERS = (*FAST, "database", "api", "workflow", "acceptance", "faults", "pages")
-BESIDE = (("faults",), ("workflow", "acceptance", "pages"))
+BESIDE = (("faults", "workflow"), ("acceptance", "pages", "protocol"))
 _NEEDS = {
     "database": (Part.POSTGRES,),
     "api": (Part.POSTGRES, Part.TEMPORAL),

@@ -50,6 +50,47 @@ def test_wishes_that_a_plan_does_not_show_are_told_once_and_hold_up_no_round() -
     assert "budget" in {one.category for one in ITINERARY.verify(given, dear)}
 
 
+@pytest.mark.parametrize(
+    ("words", "budget", "currency"),
+    [
+        ("4 days in Vienna for at most 1200 EUR", 1200, "EUR"),
+        ("4 days in Vienna, under €1,200", 1200, "EUR"),
+        ("3 days in Rome for $100 a night", None, None),
+        ("3 days in Rome for 100 EUR per person", None, None),
+        ("去维也纳玩四天，最多1200欧元", 1200, "EUR"),
+        ("去杭州玩两天，不超过1万元", 10_000, "CNY"),
+        ("去杭州玩两天，3000元以内", 3000, "CNY"),
+        ("去杭州玩两天，人均3000元以内", None, None),
+    ],
+)
+def test_an_amount_that_bounds_the_whole_trip_is_its_budget(
+    words: str, budget: float | None, currency: str | None
+) -> None:
+    read = request_of(asked(words))
+    assert (read.budget, read.currency) == (budget, currency)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "4 days from 10 May 2027",
+        "4 days starting on May 10th, 2027",
+        "starting the 10th of May 2027",
+    ],
+)
+def test_a_first_day_is_read_in_either_order(words: str) -> None:
+    assert request_of(asked(words)).first == date(2027, 5, 10)
+
+
+def test_each_place_named_in_one_breath_and_the_first_day_are_looked_for_in_the_plan() -> None:
+    given = asked("4 days from Berlin to Vienna, Graz and Salzburg, starting on 10 May 2027")
+    assert (request_of(given).to, request_of(given).others) == ("Vienna", ("Graz", "Salzburg"))
+    body = "# Vienna\n\n## Day 1 · Vienna\n\n- sight: Prater, Vienna (–)\n\n## Day 2 · Graz\n"
+    [told] = [one.problem for one in ITINERARY.verify(given, body) if one.category == "unchecked"]
+    assert told == "Asked for, and not to be seen in the plan: Salzburg, a start on 2027-05-10."
+    assert request_of(asked("3 days in Rome and May is fine", to="Oslo")).others == ()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_sentence_is_read_as_its_fields_say(name: str) -> None:
     said, given = (request_of(material(name, in_words=words)) for words in (True, False))

@@ -51,6 +51,9 @@ def _unseen(trip: Trip) -> Iterator[str]:
     if wished.budget is not None and not total(trip.plan):
         budget = amount(wished.budget, wished.currency or "")
         yield f"预算 {budget}" if chinese else f"a budget of {budget}"
+    yield from (name for name in wished.others if name not in trip.body)
+    if wished.first is not None and not any(day.date for day in trip.plan.days):
+        yield f"{wished.first} 出发" if chinese else f"a start on {wished.first}"
     months = {day.date.month for day in trip.plan.days if day.date}
     if wished.month is not None and wished.month not in months:
         yield f"{wished.month} 月" if chinese else f"{date(2000, wished.month, 1):%B}"

@@ -39,6 +39,7 @@ class TripRequest(saying.Wishes):
         given = {
             "from": self.start,
             "to": self.to,
+            "also_to": list(self.others) or None,
             "cities": self.cities,
             "days": self.days,
             "start_date": self.first.isoformat() if self.first else None,
@@ -83,6 +84,7 @@ def _merged(fields: tuple[tuple[str, Any], ...], words: str) -> TripRequest:
         days=days,
         start=given.get("from") or said.start,
         to=given.get("to") or said.to,
+        others=() if given.get("to") else said.others,
         cities=given.get("cities") or said.cities,
         first=first,
         last=first + timedelta(days=days - 1) if first else None,

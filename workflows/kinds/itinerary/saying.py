@@ -6,6 +6,7 @@ Only what is said plainly is read; everything else stays with the model and the 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -51,11 +52,17 @@ _BUDGET = re.compile(
 )
 _SUM = re.compile(
     r"\b(?:under|below|within|at most|up to|(?:no more|less) than|with|for|spend|have)\s+"
-    r"(?:about\s+|around\s+)?(?P<en>\d[\d,]*)\s+(?P<name>dollars|euros|pounds)\b"
-    r"(?!\s*(?:per|a|an|each|every)\b)",
+    r"(?:about\s+|around\s+)?(?:(?P<mark>[$€£])\s?(?P<marked>\d[\d,]*)(?![\d,]*\d)"
+    r"|(?P<en>\d[\d,]*)\s?(?P<name>dollars|euros|pounds|USD|EUR|GBP|CHF)\b)"
+    r"(?!\s*(?:per|a|an|each|every)\b)"
+    r"|(?:最多|至多|不超过|控制在)\s*(?P<most>\d[\d,]*)\s*(?P<wan>万)?\s*(?P<kind>欧元|美元|英镑|元|块)"
+    r"|(?<![均个人天晚每\d,])(?P<within>\d[\d,]*)\s*(?P<many>万)?\s*(?P<sort>欧元|美元|英镑|元|块)(?:以内|之内|以下)",
     re.IGNORECASE,
 )
-_NAMED = {"dollars": "USD", "euros": "EUR", "pounds": "GBP"}
+_NAMED = {
+    **{"dollars": "USD", "euros": "EUR", "pounds": "GBP"},
+    **{"欧元": "EUR", "美元": "USD", "英镑": "GBP", "元": "CNY", "块": "CNY"},
+}
 _MARKS = {"$": "USD", "€": "EUR", "£": "GBP"}
 _CITY = (
     r"((?:(?:St|Mt|Ft)\. )?[A-Z][\w'’-]*(?: (?:de|del|la|of|the) [A-Z][\w'’-]*| [A-Z][\w'’-]*)*)"
@@ -64,6 +71,7 @@ _FROM = re.compile(
     rf"\b(?:from|leaving|starting in|start in|based in)\s+{_CITY}"
     r"|(?:当前位置|从|出发地[是：:]?)\s*([\u3400-\u9fff]{2,6}?)(?=[。，,出去到坐\s]|$)"
 )
+_AND = re.compile(rf"(?:,? and |, | & ){_CITY}")
 _TO = re.compile(
     rf"\b(?:to|visit(?:ing)?|heading to|explor(?:e|ing)|in)\s+{_CITY}"
     r"|(?:去|到|前往)([\u3400-\u9fff]{2,4}?)(?=玩|旅|游|看|住|[，,。]|[两一二三四五六七八九十\d])"
@@ -73,7 +81,9 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_DAY_EN = r"(" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r")\.?\s+(\d{1,2})"
+_NO_PLACES = {*_MONTHS, "I", "We", "The", "Our", "My"}
+_MONTH_EN = r"(" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS) + r")"
+_DAY_EN = _MONTH_EN + r"\.?\s+(\d{1,2})"
 _SPAN_EN = re.compile(
     rf"{_DAY_EN}(?:st|nd|rd|th)?(?:,?\s+(\d{{4}}))?\s*(?:to|until|till|through|[-–])\s*"
     rf"(?:{_DAY_EN}|(\d{{1,2}}))(?:st|nd|rd|th)?,?\s+(\d{{4}})",
@@ -85,9 +95,16 @@ _SPAN_ISO = re.compile(
 _SPAN_ZH = re.compile(
     r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]?\s*(?:至|到|[-–—~])\s*(?:(\d{4})年)?(?:(\d{1,2})月)?(\d{1,2})[日号]"
 )
+_BEGINS = r"\b(?:from|start(?:s|ing)?(?: on)?|beginning(?: on)?|leaving(?: on)?)\s+(?:the\s+)?"
+_START_EN = (
+    re.compile(rf"{_BEGINS}{_DAY_EN}(?:st|nd|rd|th)?,?\s+(\d{{4}})", re.IGNORECASE),
+    re.compile(
+        rf"{_BEGINS}(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH_EN}\.?,?\s+(\d{{4}})",
+        re.IGNORECASE,
+    ),
+)
 _START = re.compile(
-    r"\b(?:from|start(?:s|ing)?(?: on)?|beginning(?: on)?|leaving(?: on)?)\s+"
-    r"(\d{4}-\d{2}-\d{2})(?!\d)"
+    rf"{_BEGINS}(\d{{4}}-\d{{2}}-\d{{2}})(?!\d)"
     r"|(\d{4}-\d{2}-\d{2})\s*(?:起|出发|开始)"
     r"|(\d{4})年(\d{1,2})月(\d{1,2})[日号]\s*(?:起|出发|开始)",
     re.IGNORECASE,
@@ -132,6 +149,8 @@ class Wishes:
 
     start: str | None = None
     to: str | None = None
+    others: tuple[str, ...] = ()
+    """Places named beside `to`: "to Vienna and Salzburg"."""
     cities: int | None = None
     first: date | None = None
     last: date | None = None
@@ -162,18 +181,20 @@ def read(text: str) -> Said:
     first, last = _span(text)
     trip, start = _TRIP_OF_DAYS.search(text), _place(_FROM, text)
     total = None if budget else _SUM.search(text)
+    to, others = (cities[2], ()) if cities else _goals(text, but=start)
     return Said(
         days=_days(text),
         sure_days=_count(_given(trip)) if trip else None,
         start=start,
-        to=cities[2] if cities else _place(_TO, text, but=start),
+        to=to,
+        others=others,
         cities=_count(cities[1]) if cities else None,
         first=first,
         last=last,
         people=_people(text),
         month=_said_month(text),
-        budget=_money(budget) if budget else _amount(total["en"]) if total else None,
-        currency=_currency(budget) if budget else _NAMED[total["name"].lower()] if total else None,
+        budget=_money(budget) if budget else _total(total) if total else None,
+        currency=_currency(budget) if budget else _currency_of(total) if total else None,
         room_rule=_RULE_NAMES.get(said_rule, said_rule) if said_rule else None,
         room_type=room[1].lower() if room else None,
         cuisine=_cuisines(text),
@@ -213,8 +234,18 @@ def _said_month(text: str) -> int | None:
     return int(found[2]) if found[2] else _MONTHS.index(found[1]) + 1
 
 
-def _amount(written: str) -> float:
-    return float(written.replace(",", ""))
+def _total(found: re.Match[str]) -> float:
+    names = ("marked", "en", "most", "within")
+    written = next(found[name] for name in names if found[name])
+    value = float(written.replace(",", ""))
+    return value * 10_000 if found["wan"] or found["many"] else value
+
+
+def _currency_of(found: re.Match[str]) -> str:
+    if found["mark"]:
+        return _MARKS[found["mark"]]
+    name = found["name"] or found["kind"] or found["sort"]
+    return _NAMED.get(name.lower(), name.upper())
 
 
 def _money(found: re.Match[str]) -> float:
@@ -233,19 +264,28 @@ def _given(found: re.Match[str]) -> str:
     return next(group for group in found.groups() if group)
 
 
-def _place(pattern: re.Pattern[str], text: str, but: str | None = None) -> str | None:
+def _place(pattern: re.Pattern[str], text: str) -> str | None:
+    return next((name for name, _ in _places(pattern, text)), None)
+
+
+def _places(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int]]:
+    """Each with where it ends."""
     for found in pattern.finditer(text):
         name = _given(found).rstrip("'’-")
-        if name == but:
-            continue
-        if name.split(" ")[0] not in _MONTHS and name.split(" ")[0] not in (
-            "I",
-            "The",
-            "Our",
-            "My",
-        ):
-            return name
-    return None
+        if name.split(" ")[0] not in _NO_PLACES:
+            yield name, found.end()
+
+
+def _goals(text: str, but: str | None) -> tuple[str | None, tuple[str, ...]]:
+    """Where the trip goes, and what is named in the same breath."""
+    to, at = next(((name, end) for name, end in _places(_TO, text) if name != but), (None, 0))
+    others: list[str] = []
+    while to is not None and (found := _AND.match(text, at)):
+        if found[1].split(" ")[0] in _NO_PLACES:
+            break
+        others.append(found[1].rstrip("'’-"))
+        at = found.end()
+    return to, tuple(others)
 
 
 def _cuisines(text: str) -> tuple[str, ...]:
@@ -268,6 +308,10 @@ def _span(text: str) -> tuple[date | None, date | None]:
             month, day, year, last_month, last_day, day_alone, last_year = found.groups()
             last = date(int(last_year), _month(last_month or month), int(last_day or day_alone))
             return date(int(year or last_year), _month(month), int(day)), last
+        for pattern, day_first in zip(_START_EN, (False, True), strict=True):
+            if found := pattern.search(text):
+                day, month = (found[1], found[2]) if day_first else (found[2], found[1])
+                return date(int(found[3]), _month(month), int(day)), None
         if found := _START.search(text):
             if found[3]:
                 return date(int(found[3]), int(found[4]), int(found[5])), None
