@@ -210,13 +210,13 @@ async def reading(
                 tried = time.monotonic()
                 return await work(connection)
         except (*COLLISIONS, *AWAY) as error:
-            if isinstance(error, COLLISIONS) and not _held(error, tried):
+            held = _held(error, tried)
+            if isinstance(error, COLLISIONS) and not held:
                 tries += 1
                 if tries > collisions:
                     raise
                 await asyncio.sleep(random.uniform(0, 0.01) * tries)
                 continue
-            held = _held(error, tried)
             if time.monotonic() - began >= patience or (held and not waits):
                 raise
             log.warning(

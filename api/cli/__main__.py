@@ -251,7 +251,7 @@ def _next(client: Client, refused: Refused, given: argparse.Namespace) -> str:
     if refused.code == "not_found" and (refused.problem.get("of_id") or what in _WHOLE):
         # An id that nothing has: a command with the same id would answer the same.
         return word(NEXT_BY_CODE["deleted"])
-    if refused.code == "unknown_revision" and (params.get("run")):
+    if refused.code == "unknown_revision" and params.get("run"):
         return f"./redraft show {params['run']}"
     act = word(NEXT_BY_CODE.get(refused.code, ""))
     identity = getattr(given, "id", None)

@@ -88,7 +88,9 @@ def test_each_place_named_in_one_breath_and_the_first_day_are_looked_for_in_the_
     body = "# Vienna\n\n## Day 1 · Vienna\n\n- sight: Prater, Vienna (–)\n\n## Day 2 · Graz\n"
     [told] = [one.problem for one in ITINERARY.verify(given, body) if one.category == "unchecked"]
     assert told == "Asked for, and not to be seen in the plan: Salzburg, a start on 2027-05-10."
-    assert request_of(asked("3 days in Rome and May is fine", to="Oslo")).others == ()
+    assert request_of(asked("3 days in Rome and May is fine")).others == ()
+    assert request_of(asked("3 days in Rome and Florence", to="Oslo")).others == ()
+    assert request_of(asked("5 days from Boston to Austin, Texas")).others == ()
 
 
 @pytest.mark.parametrize("name", NAMES)

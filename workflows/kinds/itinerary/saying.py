@@ -71,7 +71,8 @@ _FROM = re.compile(
     rf"\b(?:from|leaving|starting in|start in|based in)\s+{_CITY}"
     r"|(?:当前位置|从|出发地[是：:]?)\s*([\u3400-\u9fff]{2,6}?)(?=[。，,出去到坐\s]|$)"
 )
-_AND = re.compile(rf"(?:,? and |, | & ){_CITY}")
+_AND = re.compile(rf"((?:, {_CITY})*)(?:,? and | & ){_CITY}")
+"""After a goal. A name behind a comma alone is where the goal lies: "Austin, Texas"."""
 _TO = re.compile(
     rf"\b(?:to|visit(?:ing)?|heading to|explor(?:e|ing)|in)\s+{_CITY}"
     r"|(?:去|到|前往)([\u3400-\u9fff]{2,4}?)(?=玩|旅|游|看|住|[，,。]|[两一二三四五六七八九十\d])"
@@ -237,8 +238,7 @@ def _said_month(text: str) -> int | None:
 def _total(found: re.Match[str]) -> float:
     names = ("marked", "en", "most", "within")
     written = next(found[name] for name in names if found[name])
-    value = float(written.replace(",", ""))
-    return value * 10_000 if found["wan"] or found["many"] else value
+    return _in_full(written, found["wan"] or found["many"])
 
 
 def _currency_of(found: re.Match[str]) -> str:
@@ -249,8 +249,12 @@ def _currency_of(found: re.Match[str]) -> str:
 
 
 def _money(found: re.Match[str]) -> float:
-    value = float((found["en"] or found["zh"]).replace(",", ""))
-    return value * 10_000 if found["wan"] else value
+    return _in_full(found["en"] or found["zh"], found["wan"])
+
+
+def _in_full(written: str, wan: str | None) -> float:
+    value = float(written.replace(",", ""))
+    return value * 10_000 if wan else value
 
 
 def _currency(found: re.Match[str]) -> str | None:
@@ -279,12 +283,11 @@ def _places(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int]]:
 def _goals(text: str, but: str | None) -> tuple[str | None, tuple[str, ...]]:
     """Where the trip goes, and what is named in the same breath."""
     to, at = next(((name, end) for name, end in _places(_TO, text) if name != but), (None, 0))
-    others: list[str] = []
-    while to is not None and (found := _AND.match(text, at)):
-        if found[1].split(" ")[0] in _NO_PLACES:
-            break
-        others.append(found[1].rstrip("'’-"))
-        at = found.end()
+    found = _AND.match(text, at) if to is not None else None
+    if found is None:
+        return to, ()
+    named = [*found[1].split(", ")[1:], found[3]]
+    others = (name.rstrip("'’-") for name in named if name.split(" ")[0] not in _NO_PLACES)
     return to, tuple(others)
 
 
